@@ -1,0 +1,68 @@
+/*
+ * Rows of a transcript: JSON Lines as agents and crashes leave them.
+ *
+ * Only LF ends a row (CR before it, a byte order mark at the start, blank
+ * lines and a missing last LF are no damage). A damaged row costs that row
+ * at most (FORMATS 2.1, CASES M8, M9):
+ *  - bad UTF-8 and unpaired surrogates are mended (mended counts them);
+ *  - a line that does not parse is searched for whole records inside it
+ *    ({"parentUuid", {"type", {"timestamp" and the keys that head the rows
+ *    of the six formats): each one found is a row, the rest is bad;
+ *  - runs of NUL bytes are stepped over;
+ *  - a string split by raw newlines is joined again, over at most 64 lines;
+ *  - a last line without LF that does not parse is a torn tail, not bad;
+ *  - a line over max is skipped and counted as bad.
+ * Memory: the longest row kept.
+ */
+#ifndef HF_JSON_JSONL_H
+#define HF_JSON_JSONL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "json/json.h"
+
+enum { HF_JSONL_MAX = 256 << 20, HF_JSONL_JOIN = 64 };
+
+struct hf_jsonl_row {
+	const struct hf_jval *v;	/* an object; until the next call */
+	struct hf_str raw;		/* its bytes in the file */
+	uint64_t off;			/* where they begin */
+	uint64_t line;			/* from 1 */
+	bool mended;
+};
+
+struct hf_jsonl_stats {
+	uint64_t rows, bad, mended;
+	uint64_t bytes;		/* read so far, torn tail included */
+	uint64_t end;		/* offset behind the last whole row */
+	bool torn;		/* the last line is torn */
+};
+
+struct hf_jsonl {
+	int fd;
+	const char *name;	/* for messages */
+	uint64_t limit;		/* bytes to look at from the start */
+	struct hf_jsonl_stats stats;
+	/* What is dropped and why, one call each; NULL: silent. */
+	void (*explain)(uint64_t line, uint64_t off, const char *why,
+	    void *arg);
+	void *explain_arg;
+	struct hf_jsonl_state *state;	/* internal */
+};
+
+/* Reads fd (positioned reads) from off up to limit (UINT64_MAX: its end).
+ * The descriptor stays the caller's. */
+void	hf_jsonl_init(struct hf_jsonl *r, int fd, const char *name,
+	    uint64_t off, uint64_t limit);
+void	hf_jsonl_release(struct hf_jsonl *r);
+/* 1 and the next row, 0 at the end, -1 (I/O, cancelled). Arrays and
+ * scalars alone on a line count as bad. */
+int	hf_jsonl_next(struct hf_jsonl *r, struct hf_jsonl_row *row,
+	    struct hf_err *err);
+/* A row again by its place: parses len bytes at off the same way. The
+ * text's memory goes with *json. */
+struct hf_json *hf_jsonl_at(int fd, uint64_t off, uint64_t len,
+	    struct hf_buf *scratch, struct hf_err *err);
+
+#endif

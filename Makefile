@@ -1,0 +1,237 @@
+# handoff: build, test, install. GNU make 4; 'sh scripts/setup' installs what
+# a build needs. Say CC=, CFLAGS=, LDFLAGS=, PREFIX=, DESTDIR= as usual; DEV=1
+# makes warnings errors.
+
+VERSION = 0.1.0
+
+BUILD = build
+PREFIX = /usr/local
+BINDIR = $(PREFIX)/bin
+MANDIR = $(PREFIX)/share/man
+BASHCOMPDIR = $(PREFIX)/share/bash-completion/completions
+ZSHCOMPDIR = $(PREFIX)/share/zsh/site-functions
+FISHCOMPDIR = $(PREFIX)/share/fish/vendor_completions.d
+INSTALL = install
+PKG_CONFIG = pkg-config
+CLANG = clang
+CFLAGS = -O2 -g
+
+# ---- what there is ------------------------------------------------------
+
+MODEL_SRCS := $(wildcard lib/model/*.c)
+LIB_SRCS := $(filter-out $(MODEL_SRCS),$(wildcard lib/*/*.c))
+CMD_SRCS := $(wildcard cmd/*.c)
+UNIT_SRCS := $(wildcard t/unit/*.c)
+HELPER_SRCS := $(wildcard t/helper/*.c)
+REPLAY_SRC := t/fuzz/replay.c
+FUZZ_SRCS := $(filter-out $(REPLAY_SRC),$(wildcard t/fuzz/*.c))
+MAN_PAGES := $(wildcard man/*.[1-9])
+BATS := $(wildcard t/*.bats)
+
+CMDS := $(CMD_SRCS:cmd/%.c=%)
+UNITS := $(UNIT_SRCS:t/unit/%.c=%)
+HELPERS := $(HELPER_SRCS:t/helper/%.c=%)
+FUZZERS := $(FUZZ_SRCS:t/fuzz/%.c=%)
+DRIVER := $(if $(wildcard scripts/handoff),handoff)
+# The commands that speak to a network; no other one links libcurl, which
+# alone costs six milliseconds at every start.
+NET_CMDS = hf-summarize hf-store-etcd
+
+# ---- how it is compiled -------------------------------------------------
+
+BASE_MODULES = yyjson libmd libzstd sqlite3 libxxhash
+NET_MODULES = libcurl
+pkg = $(shell $(PKG_CONFIG) $(1) 2>/dev/null)
+PKG_CFLAGS := $(call pkg,--cflags $(BASE_MODULES) $(NET_MODULES))
+BASE_LIBS := $(call pkg,--libs $(BASE_MODULES))
+NET_LIBS := $(call pkg,--libs $(NET_MODULES))
+
+WARN = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wcast-qual \
+	-Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings \
+	-Wpointer-arith -Wformat=2 -Wvla -Wundef -Wimplicit-fallthrough \
+	$(if $(filter 1,$(DEV)),-Werror)
+STD = -std=c17 -D_POSIX_C_SOURCE=200809L -D_DEFAULT_SOURCE \
+	-DHF_VERSION='"$(VERSION)"' -Ilib $(PKG_CFLAGS)
+HARDEN = -fstack-protector-strong -D_FORTIFY_SOURCE=2
+LINK = -Wl,--as-needed -Wl,-z,relro
+SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=all \
+	-fno-omit-frame-pointer -DHF_FAULTS
+
+# A variant is a folder under $(BUILD) with its own flags. 'fault' has the
+# named fault points compiled in, for the tests that crash a command; so has
+# 'asan'. 'lint' is only compiled, never linked.
+VARIANTS = release fault asan lint fuzz
+CC_release = $(CC)
+CC_fault = $(CC)
+CC_asan = $(CC)
+CC_lint = $(CC)
+CC_fuzz = $(CLANG)
+CFLAGS_release = $(HARDEN)
+CFLAGS_fault = $(HARDEN) -DHF_FAULTS
+CFLAGS_asan = $(SANITIZE)
+CFLAGS_lint = $(HARDEN) -Werror
+CFLAGS_fuzz = $(SANITIZE) -fsanitize=fuzzer-no-link
+LDFLAGS_asan = -fsanitize=address,undefined
+LDFLAGS_fuzz = -fsanitize=fuzzer,address,undefined
+
+# What a rule asks for: all that decides an object's content.
+compile = $(CC_$(1)) $(STD) $(WARN) $(CFLAGS) $(CFLAGS_$(1)) $(CPPFLAGS)
+link = $(CC_$(1)) $(CFLAGS) $(CFLAGS_$(1)) $(LINK) $(LDFLAGS_$(1)) $(LDFLAGS)
+
+all: release
+
+# ---- rules, once a variant ----------------------------------------------
+
+# Rewrites the file $@ only when what it says changes: what depends on it is
+# remade when the flags or the list of sources do, and not otherwise.
+note = mkdir -p $(@D); printf '%s\n' '$(subst ','\'',$(1))' >$@.new; \
+	if cmp -s $@.new $@; then rm -f $@.new; else mv $@.new $@; fi
+
+define variant
+$(BUILD)/$(1)/flags: FORCE
+	@$$(call note,$$(call compile,$(1)) $$(LDFLAGS_$(1)) $$(LDFLAGS))
+$(BUILD)/$(1)/sources: FORCE
+	@$$(call note,$$(LIB_SRCS) $$(MODEL_SRCS))
+
+$(BUILD)/$(1)/obj/%.o: %.c $(BUILD)/$(1)/flags | deps
+	@mkdir -p $$(@D)
+	$$(call compile,$(1)) -MMD -MP -c -o $$@ $$<
+
+$(BUILD)/$(1)/libhf.a: $(LIB_SRCS:%.c=$(BUILD)/$(1)/obj/%.o) \
+		$(BUILD)/$(1)/sources
+	@rm -f $$@
+	$$(AR) rcs $$@ $$(filter %.o,$$^)
+$(BUILD)/$(1)/libhfmodel.a: $(MODEL_SRCS:%.c=$(BUILD)/$(1)/obj/%.o) \
+		$(BUILD)/$(1)/sources
+	@rm -f $$@
+	$$(AR) rcs $$@ $$(filter %.o,$$^)
+
+$(addprefix $(BUILD)/$(1)/bin/,$(filter-out $(NET_CMDS),$(CMDS))): \
+$(BUILD)/$(1)/bin/%: $(BUILD)/$(1)/obj/cmd/%.o $(BUILD)/$(1)/libhf.a
+	@mkdir -p $$(@D)
+	$$(call link,$(1)) -o $$@ $$(filter %.o %.a,$$^) $(BASE_LIBS)
+$(addprefix $(BUILD)/$(1)/bin/,$(filter $(NET_CMDS),$(CMDS))): \
+$(BUILD)/$(1)/bin/%: $(BUILD)/$(1)/obj/cmd/%.o $(BUILD)/$(1)/libhfmodel.a \
+		$(BUILD)/$(1)/libhf.a
+	@mkdir -p $$(@D)
+	$$(call link,$(1)) -o $$@ $$(filter %.o %.a,$$^) $(NET_LIBS) $(BASE_LIBS)
+$(BUILD)/$(1)/bin/handoff: scripts/handoff
+	@mkdir -p $$(@D)
+	$$(INSTALL) -m 755 scripts/handoff $$@
+
+$(UNITS:%=$(BUILD)/$(1)/unit/%): \
+$(BUILD)/$(1)/unit/%: $(BUILD)/$(1)/obj/t/unit/%.o \
+		$(BUILD)/$(1)/libhfmodel.a $(BUILD)/$(1)/libhf.a
+	@mkdir -p $$(@D)
+	$$(call link,$(1)) -o $$@ $$(filter %.o %.a,$$^) $(NET_LIBS) $(BASE_LIBS)
+$(HELPERS:%=$(BUILD)/$(1)/helper/%): \
+$(BUILD)/$(1)/helper/%: $(BUILD)/$(1)/obj/t/helper/%.o $(BUILD)/$(1)/libhf.a
+	@mkdir -p $$(@D)
+	$$(call link,$(1)) -o $$@ $$(filter %.o %.a,$$^) $(BASE_LIBS)
+# libFuzzer brings its own main; everywhere else replay.c is it.
+$(FUZZERS:%=$(BUILD)/$(1)/fuzz/%): \
+$(BUILD)/$(1)/fuzz/%: $(BUILD)/$(1)/obj/t/fuzz/%.o \
+		$(if $(filter-out fuzz,$(1)),$(REPLAY_SRC:%.c=$(BUILD)/$(1)/obj/%.o)) \
+		$(BUILD)/$(1)/libhfmodel.a $(BUILD)/$(1)/libhf.a
+	@mkdir -p $$(@D)
+	$$(call link,$(1)) -o $$@ $$(filter %.o %.a,$$^) $(NET_LIBS) $(BASE_LIBS)
+
+.PHONY: $(1) $(1)-tests $(1)-objects
+$(1): $(addprefix $(BUILD)/$(1)/bin/,$(CMDS) $(DRIVER)) \
+	$(BUILD)/$(1)/libhf.a
+$(1)-tests: $(UNITS:%=$(BUILD)/$(1)/unit/%) \
+	$(HELPERS:%=$(BUILD)/$(1)/helper/%) \
+	$(FUZZERS:%=$(BUILD)/$(1)/fuzz/%)
+$(1)-objects: $(patsubst %.c,$(BUILD)/$(1)/obj/%.o,$(LIB_SRCS) \
+	$(MODEL_SRCS) $(CMD_SRCS) $(UNIT_SRCS) $(HELPER_SRCS) $(FUZZ_SRCS) \
+	$(wildcard $(REPLAY_SRC)))
+-include $(wildcard $(BUILD)/$(1)/obj/*/*.d $(BUILD)/$(1)/obj/*/*/*.d)
+endef
+$(foreach v,$(VARIANTS),$(eval $(call variant,$(v))))
+
+release: $(BUILD)/bin
+$(BUILD)/bin:
+	@mkdir -p $(BUILD)
+	ln -sfn release/bin $@
+
+deps:
+	@$(PKG_CONFIG) --exists $(BASE_MODULES) $(NET_MODULES) || { \
+	for m in $(BASE_MODULES) $(NET_MODULES); do \
+	$(PKG_CONFIG) --exists $$m || echo "make: library '$$m' not found:" \
+	"run 'sh scripts/setup'" >&2; done; exit 1; }
+
+# ---- tests --------------------------------------------------------------
+
+RUN = HF_BUILD='$(abspath $(BUILD))' sh t/run
+
+check: release fault fault-tests
+	$(RUN) release $(TESTS)
+
+asan: asan-tests
+	$(RUN) asan $(TESTS)
+
+valgrind: release fault-tests
+	$(RUN) valgrind $(TESTS)
+
+lint: lint-objects
+	HF_BUILD='$(abspath $(BUILD))' CLANG='$(CLANG)' \
+	sh scripts/lint $(STD) $(WARN)
+
+FUZZ_SECONDS = 60
+fuzz: fuzz-tests
+	HF_BUILD='$(abspath $(BUILD))' sh scripts/fuzz $(FUZZ_SECONDS) $(FUZZERS)
+
+interop: all
+	HF_BIN='$(abspath $(BUILD))/bin' sh t/interop/run
+
+bench: all
+	HF_BIN='$(abspath $(BUILD))/bin' sh scripts/bench
+
+demo: all
+	sh scripts/demo $(BUILD)/bin
+
+# ---- install and release ------------------------------------------------
+
+PROGRAMS = $(CMDS) $(DRIVER)
+# $(call each,names,folder,from): the commands that install each file.
+COMPLETIONS = $(wildcard completions/handoff.bash) \
+	$(wildcard completions/_handoff) $(wildcard completions/handoff.fish)
+compdir = $(if $(filter %.bash,$(1)),$(BASHCOMPDIR)/handoff,$(if \
+	$(filter %.fish,$(1)),$(FISHCOMPDIR)/handoff.fish,$(ZSHCOMPDIR)/_handoff))
+mandest = $(MANDIR)/man$(subst .,,$(suffix $(1)))/$(notdir $(1))
+define newline
+
+
+endef
+
+install: all
+	$(INSTALL) -d '$(DESTDIR)$(BINDIR)'
+	$(foreach p,$(PROGRAMS),$(INSTALL) -m 755 '$(BUILD)/release/bin/$(p)' \
+	'$(DESTDIR)$(BINDIR)/$(p)'$(newline)	)
+	$(foreach m,$(MAN_PAGES),$(INSTALL) -d \
+	'$(DESTDIR)$(dir $(call mandest,$(m)))' && $(INSTALL) -m 644 '$(m)' \
+	'$(DESTDIR)$(call mandest,$(m))'$(newline)	)
+	$(foreach c,$(COMPLETIONS),$(INSTALL) -d \
+	'$(DESTDIR)$(dir $(call compdir,$(c)))' && $(INSTALL) -m 644 '$(c)' \
+	'$(DESTDIR)$(call compdir,$(c))'$(newline)	)
+
+uninstall:
+	rm -f $(foreach p,$(PROGRAMS),'$(DESTDIR)$(BINDIR)/$(p)') \
+	$(foreach m,$(MAN_PAGES),'$(DESTDIR)$(call mandest,$(m))') \
+	$(foreach c,$(COMPLETIONS),'$(DESTDIR)$(call compdir,$(c))')
+
+dist:
+	sh scripts/dist '$(VERSION)' '$(BUILD)'
+
+distcheck: dist
+	sh scripts/dist -c '$(VERSION)' '$(BUILD)'
+
+clean:
+	rm -rf $(BUILD)
+
+FORCE:
+.PHONY: all check lint asan valgrind bench demo install uninstall dist
+.PHONY: distcheck clean fuzz interop deps FORCE
+.DELETE_ON_ERROR:
+# Objects of tests are wanted again.
+.SECONDARY:

@@ -1,6 +1,6 @@
 # handoff: build, test, install. GNU make 4; 'sh scripts/setup' installs what
 # a build needs. Say CC=, CFLAGS=, LDFLAGS=, PREFIX=, DESTDIR= as usual; DEV=1
-# makes warnings errors.
+# makes warnings errors, V=1 shows the commands.
 
 VERSION = 0.1.0
 
@@ -11,10 +11,10 @@ MANDIR = $(PREFIX)/share/man
 BASHCOMPDIR = $(PREFIX)/share/bash-completion/completions
 ZSHCOMPDIR = $(PREFIX)/share/zsh/site-functions
 FISHCOMPDIR = $(PREFIX)/share/fish/vendor_completions.d
-INSTALL = install
-PKG_CONFIG = pkg-config
-CLANG = clang
-CFLAGS = -O2 -g
+INSTALL ?= install
+PKG_CONFIG ?= pkg-config
+CLANG ?= clang
+CFLAGS ?= -O2 -g
 
 # ---- what there is ------------------------------------------------------
 
@@ -23,8 +23,7 @@ LIB_SRCS := $(filter-out $(MODEL_SRCS),$(wildcard lib/*/*.c))
 CMD_SRCS := $(wildcard cmd/*.c)
 UNIT_SRCS := $(wildcard t/unit/*.c)
 HELPER_SRCS := $(wildcard t/helper/*.c)
-REPLAY_SRC := t/fuzz/replay.c
-FUZZ_SRCS := $(filter-out $(REPLAY_SRC),$(wildcard t/fuzz/*.c))
+FUZZ_SRCS := $(filter-out t/fuzz/replay.c,$(wildcard t/fuzz/*.c))
 MAN_PAGES := $(wildcard man/*.[1-9])
 BATS := $(wildcard t/*.bats)
 
@@ -52,9 +51,10 @@ WARN = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wcast-qual \
 	$(if $(filter 1,$(DEV)),-Werror)
 STD = -std=c17 -D_POSIX_C_SOURCE=200809L -D_DEFAULT_SOURCE \
 	-DHF_VERSION='"$(VERSION)"' -Ilib $(PKG_CFLAGS)
-HARDEN = -fstack-protector-strong -D_FORTIFY_SOURCE=2
-LINK = -Wl,--as-needed -Wl,-z,relro
-SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=all \
+# Measured: none of this, eager binding included, costs time at the start.
+HARDEN = -fPIE -fstack-protector-strong -D_FORTIFY_SOURCE=2
+LINK = -pie -Wl,--as-needed -Wl,-z,relro -Wl,-z,now
+SANITIZE = -fPIE -fsanitize=address,undefined -fno-sanitize-recover=all \
 	-fno-omit-frame-pointer -DHF_FAULTS
 
 # A variant is a folder under $(BUILD) with its own flags. 'fault' has the
@@ -75,8 +75,14 @@ LDFLAGS_asan = -fsanitize=address,undefined
 LDFLAGS_fuzz = -fsanitize=fuzzer,address,undefined
 
 # What a rule asks for: all that decides an object's content.
-compile = $(CC_$(1)) $(STD) $(WARN) $(CFLAGS) $(CFLAGS_$(1)) $(CPPFLAGS)
-link = $(CC_$(1)) $(CFLAGS) $(CFLAGS_$(1)) $(LINK) $(LDFLAGS_$(1)) $(LDFLAGS)
+compile = $(CC_$(1)) $(STD) $(WARN) $(CFLAGS_$(1)) $(CPPFLAGS) $(CFLAGS)
+link = $(CC_$(1)) $(CFLAGS_$(1)) $(CFLAGS) $(LINK) $(LDFLAGS_$(1)) \
+	$(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(BASE_LIBS)
+link_net = $(call link,$(1)) $(NET_LIBS)
+
+# Says in a word what is done to which file; with V=1, the command itself.
+Q = $(if $(filter 1,$(V)),,@)
+say = $(if $(filter 1,$(V)),,@printf '  %-4s %s\n' '$(1)' '$(2)')
 
 all: release
 
@@ -95,46 +101,55 @@ $(BUILD)/$(1)/sources: FORCE
 
 $(BUILD)/$(1)/obj/%.o: %.c $(BUILD)/$(1)/flags | deps
 	@mkdir -p $$(@D)
-	$$(call compile,$(1)) -MMD -MP -c -o $$@ $$<
+	$$(call say,CC,$$@)
+	$$(Q)$$(call compile,$(1)) -MMD -MP -c -o $$@ $$<
 
 $(BUILD)/$(1)/libhf.a: $(LIB_SRCS:%.c=$(BUILD)/$(1)/obj/%.o) \
 		$(BUILD)/$(1)/sources
 	@rm -f $$@
-	$$(AR) rcs $$@ $$(filter %.o,$$^)
+	$$(call say,AR,$$@)
+	$$(Q)$$(AR) rcs $$@ $$(filter %.o,$$^)
 $(BUILD)/$(1)/libhfmodel.a: $(MODEL_SRCS:%.c=$(BUILD)/$(1)/obj/%.o) \
 		$(BUILD)/$(1)/sources
 	@rm -f $$@
-	$$(AR) rcs $$@ $$(filter %.o,$$^)
+	$$(call say,AR,$$@)
+	$$(Q)$$(AR) rcs $$@ $$(filter %.o,$$^)
 
 $(addprefix $(BUILD)/$(1)/bin/,$(filter-out $(NET_CMDS),$(CMDS))): \
 $(BUILD)/$(1)/bin/%: $(BUILD)/$(1)/obj/cmd/%.o $(BUILD)/$(1)/libhf.a
 	@mkdir -p $$(@D)
-	$$(call link,$(1)) -o $$@ $$(filter %.o %.a,$$^) $(BASE_LIBS)
+	$$(call say,LINK,$$@)
+	$$(Q)$$(call link,$(1))
 $(addprefix $(BUILD)/$(1)/bin/,$(filter $(NET_CMDS),$(CMDS))): \
 $(BUILD)/$(1)/bin/%: $(BUILD)/$(1)/obj/cmd/%.o $(BUILD)/$(1)/libhfmodel.a \
 		$(BUILD)/$(1)/libhf.a
 	@mkdir -p $$(@D)
-	$$(call link,$(1)) -o $$@ $$(filter %.o %.a,$$^) $(NET_LIBS) $(BASE_LIBS)
+	$$(call say,LINK,$$@)
+	$$(Q)$$(call link_net,$(1))
 $(BUILD)/$(1)/bin/handoff: scripts/handoff
 	@mkdir -p $$(@D)
-	$$(INSTALL) -m 755 scripts/handoff $$@
+	$$(call say,COPY,$$@)
+	$$(Q)$$(INSTALL) -m 755 scripts/handoff $$@
 
 $(UNITS:%=$(BUILD)/$(1)/unit/%): \
 $(BUILD)/$(1)/unit/%: $(BUILD)/$(1)/obj/t/unit/%.o \
 		$(BUILD)/$(1)/libhfmodel.a $(BUILD)/$(1)/libhf.a
 	@mkdir -p $$(@D)
-	$$(call link,$(1)) -o $$@ $$(filter %.o %.a,$$^) $(NET_LIBS) $(BASE_LIBS)
+	$$(call say,LINK,$$@)
+	$$(Q)$$(call link_net,$(1))
 $(HELPERS:%=$(BUILD)/$(1)/helper/%): \
 $(BUILD)/$(1)/helper/%: $(BUILD)/$(1)/obj/t/helper/%.o $(BUILD)/$(1)/libhf.a
 	@mkdir -p $$(@D)
-	$$(call link,$(1)) -o $$@ $$(filter %.o %.a,$$^) $(BASE_LIBS)
+	$$(call say,LINK,$$@)
+	$$(Q)$$(call link,$(1))
 # libFuzzer brings its own main; everywhere else replay.c is it.
 $(FUZZERS:%=$(BUILD)/$(1)/fuzz/%): \
 $(BUILD)/$(1)/fuzz/%: $(BUILD)/$(1)/obj/t/fuzz/%.o \
-		$(if $(filter-out fuzz,$(1)),$(REPLAY_SRC:%.c=$(BUILD)/$(1)/obj/%.o)) \
+		$(if $(filter-out fuzz,$(1)),$(BUILD)/$(1)/obj/t/fuzz/replay.o) \
 		$(BUILD)/$(1)/libhfmodel.a $(BUILD)/$(1)/libhf.a
 	@mkdir -p $$(@D)
-	$$(call link,$(1)) -o $$@ $$(filter %.o %.a,$$^) $(NET_LIBS) $(BASE_LIBS)
+	$$(call say,LINK,$$@)
+	$$(Q)$$(call link_net,$(1))
 
 .PHONY: $(1) $(1)-tests $(1)-objects
 $(1): $(addprefix $(BUILD)/$(1)/bin/,$(CMDS) $(DRIVER)) \
@@ -143,8 +158,8 @@ $(1)-tests: $(UNITS:%=$(BUILD)/$(1)/unit/%) \
 	$(HELPERS:%=$(BUILD)/$(1)/helper/%) \
 	$(FUZZERS:%=$(BUILD)/$(1)/fuzz/%)
 $(1)-objects: $(patsubst %.c,$(BUILD)/$(1)/obj/%.o,$(LIB_SRCS) \
-	$(MODEL_SRCS) $(CMD_SRCS) $(UNIT_SRCS) $(HELPER_SRCS) $(FUZZ_SRCS) \
-	$(wildcard $(REPLAY_SRC)))
+	$(MODEL_SRCS) $(CMD_SRCS) $(UNIT_SRCS) $(HELPER_SRCS) \
+	$(wildcard t/fuzz/*.c))
 -include $(wildcard $(BUILD)/$(1)/obj/*/*.d $(BUILD)/$(1)/obj/*/*/*.d)
 endef
 $(foreach v,$(VARIANTS),$(eval $(call variant,$(v))))
@@ -152,7 +167,7 @@ $(foreach v,$(VARIANTS),$(eval $(call variant,$(v))))
 release: $(BUILD)/bin
 $(BUILD)/bin:
 	@mkdir -p $(BUILD)
-	ln -sfn release/bin $@
+	@ln -sfn release/bin $@
 
 deps:
 	@$(PKG_CONFIG) --exists $(BASE_MODULES) $(NET_MODULES) || { \
@@ -179,7 +194,8 @@ lint: lint-objects
 
 FUZZ_SECONDS = 60
 fuzz: fuzz-tests
-	HF_BUILD='$(abspath $(BUILD))' sh scripts/fuzz $(FUZZ_SECONDS) $(FUZZERS)
+	HF_BUILD='$(abspath $(BUILD))' \
+	sh scripts/fuzz $(FUZZ_SECONDS) $(FUZZERS)
 
 interop: all
 	HF_BIN='$(abspath $(BUILD))/bin' sh t/interop/run
@@ -193,32 +209,35 @@ demo: all
 # ---- install and release ------------------------------------------------
 
 PROGRAMS = $(CMDS) $(DRIVER)
-# $(call each,names,folder,from): the commands that install each file.
-COMPLETIONS = $(wildcard completions/handoff.bash) \
-	$(wildcard completions/_handoff) $(wildcard completions/handoff.fish)
-compdir = $(if $(filter %.bash,$(1)),$(BASHCOMPDIR)/handoff,$(if \
-	$(filter %.fish,$(1)),$(FISHCOMPDIR)/handoff.fish,$(ZSHCOMPDIR)/_handoff))
+COMPLETIONS = $(wildcard completions/handoff.bash completions/_handoff \
+	completions/handoff.fish)
+# Where a page or a completion goes.
 mandest = $(MANDIR)/man$(subst .,,$(suffix $(1)))/$(notdir $(1))
+compdest_.bash = $(BASHCOMPDIR)/handoff
+compdest_.fish = $(FISHCOMPDIR)/handoff.fish
+compdest_ = $(ZSHCOMPDIR)/_handoff
+compdest = $(compdest_$(suffix $(1)))
+# The command that puts a file there, with its folder.
+place = $(INSTALL) -d '$(DESTDIR)$(dir $(2))' && \
+	$(INSTALL) -m $(3) '$(1)' '$(DESTDIR)$(2)'
+# Between commands of one recipe.
 define newline
 
-
+	$(empty)
 endef
 
 install: all
-	$(INSTALL) -d '$(DESTDIR)$(BINDIR)'
-	$(foreach p,$(PROGRAMS),$(INSTALL) -m 755 '$(BUILD)/release/bin/$(p)' \
-	'$(DESTDIR)$(BINDIR)/$(p)'$(newline)	)
-	$(foreach m,$(MAN_PAGES),$(INSTALL) -d \
-	'$(DESTDIR)$(dir $(call mandest,$(m)))' && $(INSTALL) -m 644 '$(m)' \
-	'$(DESTDIR)$(call mandest,$(m))'$(newline)	)
-	$(foreach c,$(COMPLETIONS),$(INSTALL) -d \
-	'$(DESTDIR)$(dir $(call compdir,$(c)))' && $(INSTALL) -m 644 '$(c)' \
-	'$(DESTDIR)$(call compdir,$(c))'$(newline)	)
+	$(foreach p,$(PROGRAMS),$(call place,$(BUILD)/release/bin/$(p),$\
+	$(BINDIR)/$(p),755)$(newline))
+	$(foreach m,$(MAN_PAGES),$(call place,$(m),$\
+	$(call mandest,$(m)),644)$(newline))
+	$(foreach c,$(COMPLETIONS),$(call place,$(c),$\
+	$(call compdest,$(c)),644)$(newline))
 
 uninstall:
 	rm -f $(foreach p,$(PROGRAMS),'$(DESTDIR)$(BINDIR)/$(p)') \
 	$(foreach m,$(MAN_PAGES),'$(DESTDIR)$(call mandest,$(m))') \
-	$(foreach c,$(COMPLETIONS),'$(DESTDIR)$(call compdir,$(c))')
+	$(foreach c,$(COMPLETIONS),'$(DESTDIR)$(call compdest,$(c))')
 
 dist:
 	sh scripts/dist '$(VERSION)' '$(BUILD)'

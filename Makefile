@@ -84,7 +84,7 @@ link_net = $(call link,$(1)) $(NET_LIBS)
 Q = $(if $(filter 1,$(V)),,@)
 say = $(if $(filter 1,$(V)),,@printf '  %-4s %s\n' '$(1)' '$(2)')
 
-all: release
+all: release-commands $(BUILD)/bin
 
 # ---- rules, once a variant ----------------------------------------------
 
@@ -151,8 +151,8 @@ $(BUILD)/$(1)/fuzz/%: $(BUILD)/$(1)/obj/t/fuzz/%.o \
 	$$(call say,LINK,$$@)
 	$$(Q)$$(call link_net,$(1))
 
-.PHONY: $(1) $(1)-tests $(1)-objects
-$(1): $(addprefix $(BUILD)/$(1)/bin/,$(CMDS) $(DRIVER)) \
+.PHONY: $(1)-commands $(1)-tests $(1)-objects
+$(1)-commands: $(addprefix $(BUILD)/$(1)/bin/,$(CMDS) $(DRIVER)) \
 	$(BUILD)/$(1)/libhf.a
 $(1)-tests: $(UNITS:%=$(BUILD)/$(1)/unit/%) \
 	$(HELPERS:%=$(BUILD)/$(1)/helper/%) \
@@ -164,7 +164,6 @@ $(1)-objects: $(patsubst %.c,$(BUILD)/$(1)/obj/%.o,$(LIB_SRCS) \
 endef
 $(foreach v,$(VARIANTS),$(eval $(call variant,$(v))))
 
-release: $(BUILD)/bin
 $(BUILD)/bin:
 	@mkdir -p $(BUILD)
 	@ln -sfn release/bin $@
@@ -179,13 +178,13 @@ deps:
 
 RUN = HF_BUILD='$(abspath $(BUILD))' sh t/run
 
-check: release fault fault-tests
+check: all fault-commands fault-tests
 	$(RUN) release $(TESTS)
 
-asan: asan-tests
+asan: asan-commands asan-tests
 	$(RUN) asan $(TESTS)
 
-valgrind: release fault-tests
+valgrind: all fault-commands fault-tests
 	$(RUN) valgrind $(TESTS)
 
 lint: lint-objects

@@ -20,7 +20,7 @@ static const struct hf_opt builtin[] = {
 };
 
 struct parse {
-	const struct hf_usage *u;
+	const struct hf_opt_usage *u;
 	int argc;
 	char **argv;
 	int next;		/* what comes behind the current argument */
@@ -70,7 +70,7 @@ widest(const struct hf_opt *opts)
 }
 
 static int
-print_help(const struct hf_usage *u, struct hf_err *err)
+print_help(const struct hf_opt_usage *u, struct hf_err *err)
 {
 	struct hf_buf out = HF_BUF_INIT;
 	size_t width = widest(u->opts), other = widest(builtin);
@@ -88,7 +88,7 @@ print_help(const struct hf_usage *u, struct hf_err *err)
 }
 
 static int
-print_version(const struct hf_usage *u, struct hf_err *err)
+print_version(const struct hf_opt_usage *u, struct hf_err *err)
 {
 	struct hf_buf out = HF_BUF_INIT;
 	int r;
@@ -225,8 +225,8 @@ letters(struct parse *p, const char *text)
 }
 
 int
-hf_opt_parse(const struct hf_usage *u, int argc, char **argv, int *count,
-    struct hf_err *err)
+hf_opt_parse(const struct hf_opt_usage *u, int argc, char **argv,
+    int *count, struct hf_err *err)
 {
 	struct parse p = { u, argc, argv, 1, err };
 	bool ended = false;

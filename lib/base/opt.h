@@ -28,7 +28,7 @@ struct hf_opt {
 	int64_t min, max;	/* HF_OPT_INT */
 };
 
-struct hf_usage {
+struct hf_opt_usage {
 	const char *prog;	/* "hf-metrics" */
 	const char *operands;	/* "[SESSION ...]", may be "" */
 	const char *about;	/* one line */
@@ -39,7 +39,7 @@ struct hf_usage {
  * gets how many. 0 to go on; 1 when --help or --version was printed (exit
  * with 0, or 74 if that failed); -1 with HF_E_USAGE naming the option,
  * and the nearest known one when there is one. */
-int	hf_opt_parse(const struct hf_usage *u, int argc, char **argv,
+int	hf_opt_parse(const struct hf_opt_usage *u, int argc, char **argv,
 	    int *count, struct hf_err *err);
 /* The nearest of the words to s by edit distance (≤ 3), NULL if none. */
 const char *hf_nearest(const char *s, const char *const *words, size_t n);

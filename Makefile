@@ -71,6 +71,8 @@ CFLAGS_fault = $(HARDEN) -DHF_FAULTS
 CFLAGS_asan = $(SANITIZE)
 CFLAGS_lint = $(HARDEN) -Werror
 CFLAGS_fuzz = $(SANITIZE) -fsanitize=fuzzer-no-link
+# libFuzzer brings its own main; elsewhere a fuzzer replays its corpus.
+REPLAY = $(BUILD)/$(1)/obj/t/fuzz/replay.o
 LDFLAGS_asan = -fsanitize=address,undefined
 LDFLAGS_fuzz = -fsanitize=fuzzer,address,undefined
 
@@ -142,10 +144,9 @@ $(BUILD)/$(1)/helper/%: $(BUILD)/$(1)/obj/t/helper/%.o $(BUILD)/$(1)/libhf.a
 	@mkdir -p $$(@D)
 	$$(call say,LINK,$$@)
 	$$(Q)$$(call link,$(1))
-# libFuzzer brings its own main; everywhere else replay.c is it.
 $(FUZZERS:%=$(BUILD)/$(1)/fuzz/%): \
 $(BUILD)/$(1)/fuzz/%: $(BUILD)/$(1)/obj/t/fuzz/%.o \
-		$(if $(filter-out fuzz,$(1)),$(BUILD)/$(1)/obj/t/fuzz/replay.o) \
+		$(if $(filter-out fuzz,$(1)),$(REPLAY)) \
 		$(BUILD)/$(1)/libhfmodel.a $(BUILD)/$(1)/libhf.a
 	@mkdir -p $$(@D)
 	$$(call say,LINK,$$@)

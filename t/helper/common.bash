@@ -93,9 +93,7 @@ exits() {
 	local want=$1
 	shift
 	run --separate-stderr "$@"
-	# shellcheck disable=SC2154 # bats sets it
 	[ "$status" -eq "$want" ] && return 0
-	# shellcheck disable=SC2154 # bats sets these three
 	printf '%s\n  status: %s, wanted %s\n  stdout: %s\n  stderr: %s\n' \
 	    "$*" "$status" "$want" "$output" "$stderr" >&2
 	return 1

@@ -49,13 +49,25 @@ struct hf_session {
 	bool subagent, archived, headless;
 	bool titled;			/* title was given, not the prompt */
 	int64_t mtime;			/* ms */
-	int64_t prompted;		/* last genuine user row, ms; -1 */
+	int64_t prompted;		/* last genuine user row, ms; -1. From a
+					 * peek: the oldest row near the end
+					 * where none is among those */
 	int64_t size;
 };
 void	hf_session_init(struct hf_session *s);
 void	hf_session_release(struct hf_session *s);
-/* Replaces an owned string; none keeps what is there. */
+/* Replaces an owned string; none keeps what is there. Nothing is allocated
+ * when it is the same, so it may be called for every row. */
 void	hf_session_set(char **field, struct hf_str a);
+/* The title of a session that has none: the first prompt's first line that
+ * is not blank, at most 80 characters ("…" when cut). Nothing when there is
+ * a title already. */
+void	hf_session_title_prompt(struct hf_session *s, struct hf_str prompt);
+/* The title of a successor, from its source's: "x" → "x (handoff)", "x
+ * (handoff)" → "x (handoff 2)"; "session (handoff)" for none. One line, no
+ * control bytes, and never a "word:" at its start, which Claude Code takes
+ * for a URL. The caller's. */
+char	*hf_successor_title(struct hf_str title);
 
 /* ---- records and rows ---- */
 
@@ -143,7 +155,9 @@ struct hf_record {
  * calls it for each row, in order, with ref.item counted up from 0. */
 struct hf_scan {
 	struct hf_session *session;	/* filled as things are learned */
-	void *own;			/* the agent's, own_size bytes, zero */
+	void *own;			/* the agent's, own_size bytes, zero at
+					 * the start; plain data, no pointers:
+					 * a cursor stores it */
 	struct hf_arena arena;		/* lives as long as the scan */
 	int64_t window;			/* from the transcript; 0 */
 	bool recognised;		/* a row of this format was seen */
@@ -334,9 +348,13 @@ const struct hf_agent *hf_agent_by_name(struct hf_str name);
  * HF_E_EMPTY, HF_E_IO naming the file. */
 int	hf_session_peek(const char *path, struct hf_session *s,
 	    struct hf_err *err);
+/* The same of an open source whose agent is not known (a transcript on
+ * stdin): sets src->agent too. s->path stays NULL. Does not move it. */
+int	hf_session_peek_source(struct hf_source *src, struct hf_session *s,
+	    struct hf_err *err);
 /* A session by path, id, unique id prefix (8 characters or more; of all
- * agents) or exact title. HF_E_NOT_FOUND; HF_E_USAGE listing them when
- * several fit. agent NULL: any. */
+ * agents) or exact title, in this order. HF_E_NOT_FOUND; HF_E_USAGE listing
+ * them when several fit. agent NULL: any. */
 int	hf_session_find(const char *what, const struct hf_agent *agent,
 	    struct hf_session *s, struct hf_err *err);
 /* All sessions of all installed agents, newest first by their last genuine
@@ -351,33 +369,46 @@ void	hf_session_list_free(struct hf_session *s, size_t n);
 struct hf_source_part {
 	int fd;				/* -1 when text is set */
 	char *path;
-	uint64_t limit;			/* bytes that belong to the history */
+	uint64_t limit;			/* bytes that belong to the history; of
+					 * a packed file: of its content */
 	struct hf_str text;		/* records in memory instead */
 	char *own_text;
 	bool inherited;			/* a parent's part */
+	bool packed;			/* the file was compressed */
 };
+enum { HF_SOURCE_PARTS = 16 };
 struct hf_source {
 	const struct hf_agent *agent;
-	struct hf_source_part part[16];
+	struct hf_source_part part[HF_SOURCE_PARTS];
 	size_t nparts;
-	/* Sums over the parts; see hf_jsonl_stats. */
+	/* Sums over the parts so far; see hf_jsonl_stats. size: bytes read. */
 	uint64_t rows, bad, mended, size;
-	bool torn, strict;
+	bool torn;			/* the last part of our own is torn */
+	/* Set after opening, before the first next: */
+	bool strict;			/* damage is HF_E_INVALID */
 	bool explain;			/* each dropped row on stderr */
 	struct hf_source_state *state;	/* internal */
 };
-/* Opens a session's records, up to limit bytes of the file (UINT64_MAX:
- * all). Compressed files (zstd) are unpacked to a file without a name. */
+/* Opens a session's records, up to limit bytes of s->path (UINT64_MAX:
+ * all; of a compressed file always all). Compressed files (zstd) are
+ * unpacked to a file without a name. HF_E_NOT_A_SESSION for a folder or
+ * what else is no regular file, HF_E_NOT_FOUND, HF_E_IO; HF_E_TRUNCATED
+ * and HF_E_INVALID for a compressed file that is cut short or damaged. */
 int	hf_source_open(struct hf_source *src, const struct hf_session *s,
 	    uint64_t limit, struct hf_err *err);
-/* A transcript from a descriptor (stdin): spooled if it cannot seek. */
+/* A transcript from a descriptor (stdin): spooled if it cannot seek, and
+ * unpacked if compressed. The descriptor stays the caller's. src->agent is
+ * NULL: hf_session_peek_source tells it. */
 int	hf_source_fd(struct hf_source *src, int fd, const char *name,
 	    struct hf_err *err);
-/* For open(): adds a part. */
+/* For open(): adds a part. limit counts unpacked bytes. */
 int	hf_source_add(struct hf_source *src, const char *path,
 	    uint64_t limit, bool inherited, struct hf_err *err);
 /* For open(): adds records in memory, JSONL, the source's from now on. */
 void	hf_source_add_text(struct hf_source *src, char *text, size_t n);
+/* Begins at byte off of a part, where a row must begin, instead of at the
+ * start; before the first next. The sums count from there. */
+void	hf_source_from(struct hf_source *src, size_t part, uint64_t off);
 /* 1 and the next record (until the next call), 0, -1. */
 int	hf_source_next(struct hf_source *src, struct hf_record *rec,
 	    struct hf_err *err);

@@ -1,0 +1,18 @@
+/*
+ * events.jsonl in the state folder: one line a change of state, for people
+ * and monitors. It is rotated at HF_EVENTS_MAX and never read back as
+ * truth, so what goes wrong with it stops nothing.
+ */
+#ifndef HF_STATE_EVENTS_H
+#define HF_STATE_EVENTS_H
+
+#include "state/record.h"
+
+enum { HF_EVENTS_MAX = 1 << 20 };
+
+/* {"at", "event", "attempt", "from", "to", "phase", "error"} */
+void	hf_event_attempt(const char *event, const struct hf_record *r);
+void	hf_event_session(const char *event, const char *agent,
+	    const char *id, const char *to);
+
+#endif

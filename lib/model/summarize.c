@@ -1,0 +1,265 @@
+#include "model/summarize.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "brief/extract.h"
+
+/* What one document needs, opened once. */
+struct job {
+	const struct hf_summarize *how;
+	struct hf_session session;
+	struct hf_walk walk;
+	bool walking;
+	struct hf_facts facts;
+	struct hf_secrets *secrets;
+	struct hf_str focus;
+	bool automatic;
+};
+
+static struct hf_str
+focus_of(const struct hf_summarize *how, const struct hf_doc *d)
+{
+	struct hf_str s = how->focus;
+
+	if (s.n == 0)
+		s = hf_json_str(hf_json_at(hf_doc_get(d, "commit"), "focus"));
+	if (s.n == 0)
+		s = hf_json_str(hf_json_at(hf_doc_get(d, "main"),
+		    "requested.focus"));
+	return s;
+}
+
+static void
+job_close(struct job *j)
+{
+	hf_facts_release(&j->facts);
+	if (j->walking)
+		hf_walk_close(&j->walk);
+	hf_session_release(&j->session);
+	hf_secrets_free(j->secrets);
+}
+
+/* Reads the session as far as the document's metrics saw it. */
+static int
+job_open(struct job *j, const struct hf_summarize *how,
+    const struct hf_doc *d, struct hf_err *err)
+{
+	const struct hf_jval *trigger = hf_doc_get(d, "trigger");
+	struct hf_metrics m;
+	uint64_t size;
+
+	memset(j, 0, sizeof(*j));
+	hf_session_init(&j->session);
+	j->how = how;
+	if (hf_metrics_from_doc(d, &j->session, &m, err) < 0)
+		return -1;
+	size = m.file.size > 0 ? m.file.size : UINT64_MAX;
+	hf_metrics_release(&m);
+	j->focus = focus_of(how, d);
+	j->automatic = trigger != NULL &&
+	    !hf_json_is(hf_json_get(trigger, "reason"), "manual");
+	j->secrets = hf_secrets_load(how->config, j->session.cwd, err);
+	if (j->secrets == NULL ||
+	    hf_walk_open(&j->walk, &j->session, size, err) < 0) {
+		job_close(j);
+		return -1;
+	}
+	j->walking = true;
+	if (hf_facts_read(&j->walk, &j->facts, err) < 0) {
+		job_close(j);
+		return -1;
+	}
+	return 0;
+}
+
+/* ---- computed ---- */
+
+static void
+mask_brief(struct hf_secrets *s, const struct hf_brief *from,
+    struct hf_brief *to)
+{
+	struct hf_buf text = HF_BUF_INIT;
+	size_t f, i;
+
+	hf_brief_init(to);
+	hf_secrets_mask(s, &text, from->goal);
+	hf_brief_goal(to, hf_buf_view(&text));
+	for (f = HF_GOAL + 1; f < HF_FIELDS; f++)
+		for (i = 0; i < from->list[f].n; i++) {
+			hf_buf_clear(&text);
+			hf_secrets_mask(s, &text, from->list[f].item[i]);
+			hf_brief_add(to, (enum hf_field)f,
+			    hf_buf_view(&text));
+		}
+	hf_buf_release(&text);
+}
+
+static void
+say_failure(struct hf_brief *b, const struct hf_err *failed)
+{
+	struct hf_buf text = HF_BUF_INIT;
+
+	hf_buf_printf(&text, "A model was to write this brief and failed "
+	    "(%s: %s)", hf_code_name(failed->code), failed->msg);
+	hf_brief_add(b, HF_UNCERTAINTIES, hf_buf_view(&text));
+	hf_buf_release(&text);
+}
+
+/* failed: why no model wrote it, NULL when none was asked. */
+static int
+computed(struct job *j, struct hf_answer *a, const struct hf_err *failed,
+    struct hf_err *err)
+{
+	struct hf_extract how = { .focus = j->focus };
+	struct hf_brief plain, brief;
+	struct hf_jtree *t;
+
+	if (hf_extract(&j->facts, &how, &plain, err) < 0)
+		return -1;
+	if (failed != NULL)
+		say_failure(&plain, failed);
+	mask_brief(j->secrets, &plain, &brief);
+	t = hf_jtree_new();
+	hf_buf_clear(&a->text);
+	hf_jtree_write(&a->text, hf_brief_to_json(t, &brief), false);
+	hf_jtree_free(t);
+	hf_brief_release(&plain);
+	hf_brief_release(&brief);
+	return 0;
+}
+
+/* ---- by a provider ---- */
+
+static int
+prompt_of(struct job *j, struct hf_prompt *p, struct hf_err *err)
+{
+	memset(p, 0, sizeof(*p));
+	p->secrets = j->secrets;
+	p->focus = j->focus;
+	p->automatic = j->automatic;
+	return hf_prompt_build(p, &j->walk, &j->facts, err);
+}
+
+static int
+asked(struct job *j, const char *name, struct hf_prompt *p,
+    struct hf_answer *a, struct hf_err *err)
+{
+	const struct hf_provider *provider;
+	struct hf_ask q = { 0 };
+
+	provider = hf_provider_by_name(name, err);
+	if (provider == NULL || prompt_of(j, p, err) < 0)
+		return -1;
+	q.config = j->how->config;
+	q.session = &j->session;
+	q.prompt = p;
+	q.model = j->how->model != NULL ? j->how->model :
+	    j->how->config->model;
+	q.context = j->how->context;
+	q.progress = j->how->progress;
+	q.progress_arg = j->how->progress_arg;
+	return provider->ask(&q, a, err);
+}
+
+/* ---- the member ---- */
+
+static void
+set_count(struct hf_jtree *t, struct hf_jnode *o, const char *key,
+    int64_t n)
+{
+	if (n >= 0)
+		hf_jset_int(t, o, key, n);
+}
+
+static void
+set_summary(struct hf_doc *d, const struct job *j, const char *provider,
+    const struct hf_prompt *p, const struct hf_answer *a,
+    const struct hf_err *failed)
+{
+	struct hf_jtree *t = hf_doc_tree(d);
+	struct hf_jnode *o = hf_jtree_obj(t), *usage, *why;
+
+	hf_jset_str(t, o, "text", hf_buf_view(&a->text));
+	hf_jset_cstr(t, o, "provider", provider);
+	hf_jset_cstr(t, o, "model", a->model[0] != '\0' ? a->model : NULL);
+	if (a->input >= 0 || a->output >= 0) {
+		usage = hf_jtree_obj(t);
+		set_count(t, usage, "input", a->input);
+		set_count(t, usage, "output", a->output);
+		set_count(t, usage, "cached", a->cached);
+		hf_jset(t, o, "usage", usage);
+	}
+	if (a->finish[0] != '\0')
+		hf_jset_cstr(t, o, "finish", a->finish);
+	hf_jset_int(t, o, "attempts", a->attempts);
+	hf_jset_int(t, o, "milliseconds", a->milliseconds);
+	hf_jset_int(t, o, "elided", (int64_t)p->elided);
+	hf_jset_int(t, o, "masked", (int64_t)hf_secrets_count(j->secrets));
+	if (failed != NULL) {
+		why = hf_jtree_obj(t);
+		hf_jset_cstr(t, why, "code", hf_code_name(failed->code));
+		hf_jset_cstr(t, why, "message", failed->msg);
+		hf_jset(t, o, "fallback", why);
+	}
+	hf_doc_set(d, "summary", o);
+}
+
+static bool
+falls_back(const struct hf_config *c, const struct hf_err *err)
+{
+	return c->fallback != NULL && strcmp(c->fallback, "extract") == 0 &&
+	    err->code != HF_E_CANCELLED && err->code != HF_E_VETOED &&
+	    err->code != HF_E_CONFIG;
+}
+
+int
+hf_summarize(const struct hf_summarize *how, struct hf_doc *d,
+    struct hf_err *err)
+{
+	const char *name = how->provider != NULL ? how->provider :
+	    how->config->provider;
+	struct hf_err failed = { HF_OK, "" };
+	struct hf_prompt p = { 0 };
+	struct hf_answer a;
+	int64_t began = hf_clock_boot();
+	struct job j;
+	int rc;
+
+	if (job_open(&j, how, d, err) < 0)
+		return -1;
+	hf_answer_init(&a);
+	if (strcmp(name, "extract") == 0) {
+		rc = computed(&j, &a, NULL, err);
+	} else if ((rc = asked(&j, name, &p, &a, err)) < 0 &&
+	    falls_back(how->config, err)) {
+		failed = *err;
+		name = "extract";
+		rc = computed(&j, &a, &failed, err);
+	}
+	a.milliseconds = hf_clock_boot() - began;
+	if (rc == 0)
+		set_summary(d, &j, name, &p, &a,
+		    failed.code != HF_OK ? &failed : NULL);
+	hf_answer_release(&a);
+	hf_prompt_release(&p);
+	job_close(&j);
+	return rc;
+}
+
+int
+hf_summarize_prompt(const struct hf_summarize *how, const struct hf_doc *d,
+    struct hf_buf *out, struct hf_err *err)
+{
+	struct hf_prompt p;
+	struct job j;
+	int rc;
+
+	if (job_open(&j, how, d, err) < 0)
+		return -1;
+	if ((rc = prompt_of(&j, &p, err)) == 0)
+		hf_prompt_text(&p, out);
+	hf_prompt_release(&p);
+	job_close(&j);
+	return rc;
+}

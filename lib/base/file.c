@@ -20,7 +20,7 @@
 #include "base/step.h"
 
 /* The longest name that encrypting file systems (eCryptfs) take too. */
-enum { TEMP_MAX = 143, TEMP_RANDOM = 8 };
+enum { TEMP_MAX = 143, TEMP_RANDOM = 8, TEMP_HEX = 16 };
 
 enum { DIR_FLAGS = O_RDONLY | O_DIRECTORY | O_CLOEXEC };
 
@@ -285,9 +285,9 @@ static void
 temp_name(const char *name, char out[TEMP_MAX + 1])
 {
 	uint8_t random[TEMP_RANDOM];
-	char hex[2 * TEMP_RANDOM + 1];
+	char hex[TEMP_HEX + 1];
 	struct hf_str a = hf_str(name);
-	size_t room = TEMP_MAX - strlen(".." ".tmp") - 2 * TEMP_RANDOM;
+	size_t room = TEMP_MAX - strlen(".." ".tmp") - TEMP_HEX;
 
 	hf_random(random, sizeof(random));
 	for (size_t i = 0; i < TEMP_RANDOM; i++)

@@ -1,5 +1,5 @@
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE		/* pipe2, addchdir_np */
+#define _GNU_SOURCE		/* pipe2, ppoll, addchdir_np */
 #endif
 #include "base/proc.h"
 
@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -27,7 +27,7 @@
 enum {
 	GRACE_MS = 2000,	/* from TERM to KILL */
 	LINGER_MS = 1000,	/* for pipes that outlive the child */
-	TICK_MS = 20,		/* how often to look, where no pidfd is */
+	SPAWN_FAILED = 127,	/* POSIX: a child that could not start */
 	CHUNK = 64 * 1024
 };
 
@@ -35,11 +35,13 @@ enum {
 struct child {
 	const struct hf_proc *p;
 	pid_t pid;		/* and its process group */
-	int pidfd;
 	int in, out, errout;
 	size_t sent;		/* of p->input */
 	bool exited;		/* but not reaped: the group keeps its id */
 	int64_t exited_at;
+	struct sigaction old_action;	/* of SIGCHLD */
+	sigset_t old_mask;
+	sigset_t wait_mask;	/* while waiting: SIGCHLD comes through */
 };
 
 /* ---- start ---- */
@@ -201,18 +203,6 @@ close_pipes(struct child *c)
 	close_fd(&c->errout);
 }
 
-/* Readable once the child has exited; -1 where there is no such thing. */
-static int
-open_pidfd(pid_t pid)
-{
-#ifdef SYS_pidfd_open
-	return (int)syscall(SYS_pidfd_open, pid, 0);
-#else
-	(void)pid;
-	return -1;
-#endif
-}
-
 static int
 start(struct child *c, struct hf_err *err)
 {
@@ -224,12 +214,38 @@ start(struct child *c, struct hf_err *err)
 	close_fd(&e.in);
 	close_fd(&e.out);
 	close_fd(&e.errout);
-	if (errnum != 0) {
-		close_pipes(c);
-		return spawn_failed(c->p, errnum, err);
-	}
-	c->pidfd = open_pidfd(c->pid);
-	return 0;
+	return errnum != 0 ? spawn_failed(c->p, errnum, err) : 0;
+}
+
+static void
+on_child(int sig)
+{
+	(void)sig;
+}
+
+/* From here to unwatch SIGCHLD comes in poll and nowhere else, so that an
+ * exit wakes it and interrupts nothing. */
+static void
+watch(struct child *c)
+{
+	struct sigaction sa = { .sa_handler = on_child,
+	    .sa_flags = SA_NOCLDSTOP };
+	sigset_t child;
+
+	sigemptyset(&sa.sa_mask);
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &child, &c->old_mask);
+	sigaction(SIGCHLD, &sa, &c->old_action);
+	c->wait_mask = c->old_mask;
+	sigdelset(&c->wait_mask, SIGCHLD);
+}
+
+static void
+unwatch(struct child *c)
+{
+	sigprocmask(SIG_SETMASK, &c->old_mask, NULL);
+	sigaction(SIGCHLD, &c->old_action, NULL);
 }
 
 /* ---- run ---- */
@@ -307,23 +323,8 @@ is_over(const struct child *c)
 	return hf_clock_boot() - c->exited_at >= LINGER_MS;
 }
 
-/* For poll: what is left until end (0: none), at most limit (-1: none). */
-static int
-poll_time(int64_t end, int limit)
-{
-	int64_t left = end != 0 ? end - hf_clock_boot() : INT_MAX;
-
-	if (left < 0)
-		left = 0;
-	if (limit >= 0 && left > limit)
-		left = limit;
-	if (end == 0 && limit < 0)
-		return -1;
-	return left < INT_MAX ? (int)left : INT_MAX;
-}
-
-/* Waits for something to do, until end, and does it. In stopping, what the
- * child says no longer counts, nor do signals. */
+/* Waits for something to do, until end (0: for ever), and does it. In
+ * stopping, what the child says no longer counts, nor do signals. */
 static int
 turn(struct child *c, int64_t end, bool stopping, struct hf_err *err)
 {
@@ -332,13 +333,21 @@ turn(struct child *c, int64_t end, bool stopping, struct hf_err *err)
 		{ c->in, POLLOUT, 0 },
 		{ c->out, POLLIN, 0 },
 		{ c->errout, POLLIN, 0 },
-		{ c->exited ? -1 : c->pidfd, POLLIN, 0 },
 	};
-	int limit = c->exited || c->pidfd < 0 ? TICK_MS : -1;
+	int64_t left = end != 0 ? end - hf_clock_boot() : 0;
+	struct timespec ts = { 0, 0 };
 
-	if (poll(p, sizeof(p) / sizeof(p[0]), poll_time(end, limit)) < 0)
-		return errno == EINTR ? 0 : hf_err_sys(err, errno,
-		    "cannot wait for '%s'", c->p->argv[0]);
+	if (left > 0) {
+		ts.tv_sec = (time_t)(left / 1000);
+		ts.tv_nsec = (long)(left % 1000) * 1000000;
+	}
+	if (ppoll(p, sizeof(p) / sizeof(p[0]), end != 0 ? &ts : NULL,
+	    &c->wait_mask) < 0) {
+		if (errno == EINTR)
+			return look_for_exit(c, err);
+		return hf_err_sys(err, errno, "cannot wait for '%s'",
+		    c->p->argv[0]);
+	}
 	if (p[1].revents != 0)
 		feed(c);
 	if (p[2].revents != 0 && drain(c, &c->out,
@@ -357,7 +366,11 @@ follow(struct child *c, struct hf_err *err)
 	int64_t end = ms > 0 ? hf_clock_boot() + ms : 0;
 
 	while (!is_over(c)) {
-		if (turn(c, end, false, err) < 0)
+		int64_t until = end;
+
+		if (c->exited && (end == 0 || c->exited_at + LINGER_MS < end))
+			until = c->exited_at + LINGER_MS;
+		if (turn(c, until, false, err) < 0)
 			return -1;
 		if (is_over(c))
 			break;
@@ -403,25 +416,68 @@ reap(struct child *c)
 	return WIFSIGNALED(st) ? 128 + WTERMSIG(st) : WEXITSTATUS(st);
 }
 
+/* Is there certainly no such program? */
+static bool
+is_missing(const struct hf_proc *p)
+{
+	struct hf_str path = hf_str(hf_env("PATH"));
+	struct hf_buf b = HF_BUF_INIT;
+	bool found = false;
+
+	if (strchr(p->argv[0], '/') != NULL)
+		return p->argv[0][0] == '/' && access(p->argv[0], X_OK) < 0;
+	while (path.s != NULL && !found) {
+		size_t n = hf_str_find(path, HF_STR(":"), 0);
+
+		hf_buf_clear(&b);
+		hf_buf_str(&b, hf_strn(path.s, n < path.n ? n : path.n));
+		hf_buf_printf(&b, "%s%s", b.len > 0 ? "/" : "./", p->argv[0]);
+		found = access(hf_buf_cstr(&b), X_OK) == 0;
+		path = n < path.n ? hf_strn(path.s + n + 1, path.n - n - 1) :
+		    HF_STR_NONE;
+	}
+	hf_buf_release(&b);
+	return !found;
+}
+
+/* A child that could not start may also be told by its status alone, which
+ * other programs use too: so it is looked whether that can be it. */
+static int
+check_started(const struct hf_proc *p, struct hf_err *err)
+{
+	struct stat st;
+
+	if ((p->cwd != NULL && stat(p->cwd, &st) < 0) || is_missing(p))
+		return spawn_failed(p, ENOENT, err);
+	return 0;
+}
+
 int
 hf_proc_run(const struct hf_proc *p, int *status, struct hf_err *err)
 {
-	struct child c = { p, -1, -1, -1, -1, -1, 0, false, 0 };
-	int rc, st;
+	struct child c = { .p = p, .pid = -1, .in = -1, .out = -1,
+	    .errout = -1 };
+	int rc, st = -1;
 
-	if (hf_sig_check(err) < 0 || start(&c, err) < 0)
+	if (hf_sig_check(err) < 0)
 		return -1;
-	rc = follow(&c, err);
-	if (rc < 0)
-		stop(&c);
-	st = reap(&c);
+	watch(&c);
+	rc = start(&c, err);
+	if (rc == 0) {
+		rc = follow(&c, err);
+		if (rc < 0)
+			stop(&c);
+		st = reap(&c);
+	}
 	close_pipes(&c);
-	close_fd(&c.pidfd);
+	unwatch(&c);
 	if (rc < 0)
 		return -1;
 	if (st < 0)
 		return hf_err_set(err, HF_E_IO, "cannot wait for '%s'",
 		    p->argv[0]);
+	if (st == SPAWN_FAILED && check_started(p, err) < 0)
+		return -1;
 	*status = st;
 	return 0;
 }

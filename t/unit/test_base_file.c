@@ -287,6 +287,7 @@ static void
 test_short_append(void)
 {
 	struct rlimit old, small;
+	int rc;
 
 	hf_file_append(&dir, "a", HF_STR("one\n"), &err);
 	getrlimit(RLIMIT_FSIZE, &old);
@@ -294,8 +295,10 @@ test_short_append(void)
 	small.rlim_cur = 6;
 	signal(SIGXFSZ, SIG_IGN);
 	setrlimit(RLIMIT_FSIZE, &small);
-	CHECK_INT(hf_file_append(&dir, "a", HF_STR("two\n"), &err), -1);
+	/* Nothing is said meanwhile: stdout may be a file too. */
+	rc = hf_file_append(&dir, "a", HF_STR("two\n"), &err);
 	setrlimit(RLIMIT_FSIZE, &old);
+	CHECK_INT(rc, -1);
 	CHECK_INT(err.code, HF_E_IO);
 	CHECK(strstr(err.msg, "no space left") != NULL);
 	CHECK_STR(content("a"), "one\n");

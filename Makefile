@@ -188,7 +188,7 @@ asan: asan-commands asan-tests
 valgrind: all fault-commands fault-tests
 	$(RUN) valgrind $(TESTS)
 
-lint: lint-objects
+lint: all lint-objects
 	HF_BUILD='$(abspath $(BUILD))' CLANG='$(CLANG)' \
 	sh scripts/lint $(STD) $(WARN)
 

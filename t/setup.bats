@@ -251,8 +251,8 @@ libyyjson-dev, and no later one is known to fit"
 	stub id 'echo 1000'
 	rm "$BIN/mandoc"
 	setup_says 1
-	is stderr "$stderr" "setup: cannot install with apt-get: not root, and \
-sudo would ask for a password"
+	is stderr "$stderr" "setup: cannot install with apt-get: not root, and no \
+sudo without a password"
 	is log "$(cat "$SIM/log")" ""
 	# A sudo that would ask is none.
 	stub sudo 'echo "sudo $*" >>"$SIM/log"; exit 1'

@@ -11,66 +11,77 @@ setup() {
 	printf old >"$DIR/a"
 }
 
-# calls VERB: the calls that change files, from the opening of the folder
-# on, with what varies taken out.
+# calls VERB: the calls that change files, from behind the opening of the
+# folder to its closing, in $TMPDIR/calls; what varies is taken out.
 calls() {
 	traced -e trace=openat,write,fsync,close,renameat,renameat2,linkat,unlinkat \
 	    "$FILES" 'do' "$DIR" "$1" || return 1
-	sed -n -e 's/^[0-9]* *//' -e "\|\"$DIR\"|,/^close(3)/p" \
-	    "$TMPDIR/trace" |
-	    sed -e 's/[0-9a-f]\{16\}/RANDOM/g' -e 's/ *= .*//' \
-	    -e 's/O_WRONLY.*O_EXCL[^,]*/new/' -e 's/O_WRONLY[^,]*/append/' |
-	    sed -e 1d -e '$d'
+	awk -v dir="\"$DIR\"," '
+	!d && index($0, dir) { d = $NF; next }
+	!d { next }
+	{
+		sub(/^[0-9]+ +/, "")
+		sub(/ += .*/, "")
+		gsub(/[0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f]+/, "RANDOM")
+		sub(/O_WRONLY[^,]*O_EXCL[^,]*/, "new")
+		sub(/O_WRONLY[^,]*/, "append")
+		sub("\\(" d ",", "(dir,")
+		sub("\\(" d "\\)", "(dir)")
+		sub(", " d ", ", ", dir, ")
+		sub(/\([0-9]+/, "(file")
+	}
+	/^close\(dir/ { exit }
+	{ print }' "$TMPDIR/trace" >"$TMPDIR/calls"
 }
 
 @test "replace: write, flush, close, rename, flush the folder" {
-	calls replace >calls
-	diff - calls <<-'EOF'
-	openat(3, ".a.RANDOM.tmp", new, 0600)
-	write(4, "new", 3)
-	fsync(4)
-	close(4)
-	renameat(3, ".a.RANDOM.tmp", 3, "a")
-	fsync(3)
+	calls replace
+	diff - "$TMPDIR/calls" <<-'EOF'
+	openat(dir, ".a.RANDOM.tmp", new, 0600)
+	write(file, "new", 3)
+	fsync(file)
+	close(file)
+	renameat(dir, ".a.RANDOM.tmp", dir, "a")
+	fsync(dir)
 	EOF
 }
 
 @test "create: flushed before it has its name" {
-	calls create >calls
-	diff - calls <<-'EOF'
-	openat(3, ".b.RANDOM.tmp", new, 0600)
-	write(4, "new", 3)
-	fsync(4)
-	close(4)
-	linkat(3, ".b.RANDOM.tmp", 3, "b", 0)
-	unlinkat(3, ".b.RANDOM.tmp", 0)
-	fsync(3)
+	calls create
+	diff - "$TMPDIR/calls" <<-'EOF'
+	openat(dir, ".b.RANDOM.tmp", new, 0600)
+	write(file, "new", 3)
+	fsync(file)
+	close(file)
+	linkat(dir, ".b.RANDOM.tmp", dir, "b", 0)
+	unlinkat(dir, ".b.RANDOM.tmp", 0)
+	fsync(dir)
 	EOF
 }
 
 @test "append: one write, both flushed" {
-	calls append >calls
-	diff - calls <<-'EOF'
-	openat(3, "a", append, 0600)
-	write(4, "new", 3)
-	fsync(4)
-	close(4)
-	fsync(3)
+	calls append
+	diff - "$TMPDIR/calls" <<-'EOF'
+	openat(dir, "a", append, 0600)
+	write(file, "new", 3)
+	fsync(file)
+	close(file)
+	fsync(dir)
 	EOF
 }
 
 @test "publish: one rename that cannot overwrite, the folder flushed" {
-	calls publish >calls
-	diff - calls <<-'EOF'
-	renameat2(3, "a", 3, "b", RENAME_NOREPLACE)
-	fsync(3)
+	calls publish
+	diff - "$TMPDIR/calls" <<-'EOF'
+	renameat2(dir, "a", dir, "b", RENAME_NOREPLACE)
+	fsync(dir)
 	EOF
 }
 
 @test "remove: the folder flushed" {
-	calls remove >calls
-	diff - calls <<-'EOF'
-	unlinkat(3, "a", 0)
-	fsync(3)
+	calls remove
+	diff - "$TMPDIR/calls" <<-'EOF'
+	unlinkat(dir, "a", 0)
+	fsync(dir)
 	EOF
 }

@@ -10,10 +10,10 @@ struct hf_err;
 
 /* The variable's value; NULL when unset or empty. Borrowed. */
 const char *hf_env(const char *name);
-/* HOME, else the password database's (cron). Borrowed; NULL and *err set
- * when there is neither. */
+/* HOME if absolute, else the password database's (cron). Borrowed; NULL
+ * and HF_E_CONFIG when there is neither. */
 const char *hf_env_home(struct hf_err *err);
-/* $XDG_<kind>_HOME if absolute, else home/<fallback>; the caller's. */
+/* $var ("XDG_STATE_HOME") if absolute, else home/fallback; the caller's. */
 char	*hf_env_xdg(const char *var, const char *fallback,
 	    struct hf_err *err);
 /* The whole environment, NULL-terminated "NAME=value". Borrowed. */

@@ -24,6 +24,9 @@ wait_for(int fd, short what)
 		{ .fd = hf_sig_fd(), .events = POLLIN },
 	};
 
+	/* poll would pass over a negative one, and wait for ever. */
+	if (fd < 0)
+		return true;
 	while (hf_sig_got() == 0) {
 		if (poll(p, 2, -1) < 0 && errno != EINTR)
 			return true;

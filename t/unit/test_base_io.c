@@ -170,6 +170,32 @@ many_lines(void)
 	hf_buf_release(&b);
 }
 
+/* The LF is the first byte of the second read. */
+static void
+line_of_a_read(void)
+{
+	struct hf_buf b = HF_BUF_INIT;
+	struct hf_err e = { 0 };
+	struct hf_lines l;
+	struct hf_str s = HF_STR_NONE;
+	size_t n = 64 << 10;
+	int fd;
+
+	while (b.len < n)
+		hf_buf_putc(&b, 'x');
+	hf_buf_puts(&b, "\ny\n");
+	fd = file_of(b.data, b.len);
+	hf_lines_init(&l, fd, "x", n);
+	CHECK_INT(hf_lines_next(&l, &s, NULL, &e), 1);
+	CHECK_INT(s.n, n);
+	CHECK_INT(hf_lines_next(&l, &s, NULL, &e), 1);
+	CHECK_MEM(s.s, s.n, "y");
+	CHECK_INT(hf_lines_next(&l, &s, NULL, &e), 0);
+	hf_lines_release(&l);
+	close(fd);
+	hf_buf_release(&b);
+}
+
 /* Runs with descriptor fd in a file and returns what was written there. */
 static const char *
 captured(int fd, int (*run)(void *), void *arg, int *result)
@@ -422,6 +448,7 @@ main(void)
 	slurp();
 	lines();
 	many_lines();
+	line_of_a_read();
 	output();
 	options();
 	wrong_options();

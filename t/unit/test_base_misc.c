@@ -167,6 +167,7 @@ static void
 buffers(void)
 {
 	struct hf_buf b = HF_BUF_INIT, small = HF_BUF_MAX(8);
+	bool good = true;
 	char *s;
 
 	CHECK_STR(hf_buf_cstr(&b), "");
@@ -191,6 +192,15 @@ buffers(void)
 		hf_buf_printf(&b, "%04d", i);
 	CHECK_INT(b.len, 20000);
 	CHECK(memcmp(b.data + 19996, "4999", 5) == 0);
+	/* The NUL fits behind whatever the length. */
+	for (size_t n = 1; n <= 2048; n++) {
+		struct hf_buf one = HF_BUF_INIT;
+
+		hf_buf_add(&one, b.data, n);
+		good = good && one.cap > one.len && one.data[n] == '\0';
+		hf_buf_release(&one);
+	}
+	CHECK(good);
 	s = hf_buf_steal(&b);
 	CHECK(strlen(s) == 20000 && b.data == NULL && b.len == 0);
 	free(s);

@@ -11,7 +11,7 @@
 enum { HF_EVENTS_MAX = 1 << 20 };
 
 /* {"at", "event", "attempt", "from", "to", "phase", "error"} */
-void	hf_event_attempt(const char *event, const struct hf_record *r);
+void	hf_event_attempt(const char *event, const struct hf_attempt *r);
 void	hf_event_session(const char *event, const char *agent,
 	    const char *id, const char *to);
 

@@ -28,7 +28,7 @@ int	hf_hook_blockers(struct hf_str document, char **list, size_t *n,
 /* Starts the successor: hooks/start, else the configuration's start with
  * {id} {path} {cwd} {agent} put in. 1 done, 0 there is nothing that would,
  * -1. */
-int	hf_hook_start(const struct hf_config *c, const struct hf_record *r,
+int	hf_hook_start(const struct hf_config *c, const struct hf_attempt *r,
 	    struct hf_str document, struct hf_err *err);
 /* Tells hooks/name (switched, failed); what goes wrong is warned of. */
 void	hf_hook_tell(const char *name, struct hf_str document);

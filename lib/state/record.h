@@ -26,7 +26,7 @@ struct hf_target {
 	int64_t time;		/* ms */
 };
 
-struct hf_record {
+struct hf_attempt {
 	char *id;		/* the attempt's */
 	enum hf_phase phase;
 	struct { char *agent, *id, *path; } source;
@@ -47,8 +47,8 @@ struct hf_record {
 	struct hf_json *was;
 };
 
-void	hf_record_init(struct hf_record *r);
-void	hf_record_release(struct hf_record *r);
+void	hf_record_init(struct hf_attempt *r);
+void	hf_record_release(struct hf_attempt *r);
 /* "handoff-" and a UUID of version 7: sorts by time, fit for a path. */
 enum { HF_ATTEMPT_LEN = 48 };
 void	hf_record_new_id(char out[HF_ATTEMPT_LEN]);
@@ -59,30 +59,30 @@ int64_t	hf_record_id_time(const char *id);
 
 /* 1, 0 when there is none, -1. *r is initialised by it in every case. */
 int	hf_record_load(struct hf_store *st, const char *id,
-	    struct hf_record *r, struct hf_err *err);
+	    struct hf_attempt *r, struct hf_err *err);
 /* Stores it; it is new when it was not loaded. HF_E_CHANGED when another
  * process changed it, HF_E_EXISTS for a new one that is there. */
-int	hf_record_save(struct hf_store *st, struct hf_record *r,
+int	hf_record_save(struct hf_store *st, struct hf_attempt *r,
 	    struct hf_err *err);
 /* Sets or, with NULL, removes the failure. */
-void	hf_record_fail(struct hf_record *r, const struct hf_err *why);
+void	hf_record_fail(struct hf_attempt *r, const struct hf_err *why);
 /* The final path of the target; the caller's. */
-char	*hf_record_path(const struct hf_record *r);
+char	*hf_record_path(const struct hf_attempt *r);
 struct hf_jnode *hf_record_to_json(struct hf_jtree *t,
-	    const struct hf_record *r);
+	    const struct hf_attempt *r);
 /* From a value of its shape; HF_E_INVALID naming what is wrong. Of the
  * seed's shape too: source and target are ids, sourceRevision a number. */
-int	hf_record_from_json(const struct hf_jval *v, struct hf_record *r,
+int	hf_record_from_json(const struct hf_jval *v, struct hf_attempt *r,
 	    struct hf_err *err);
 /* All, oldest first; as hf_main_each. */
 int	hf_record_each(struct hf_store *st,
-	    int (*cb)(const char *key, struct hf_record *r,
+	    int (*cb)(const char *key, struct hf_attempt *r,
 	    const struct hf_err *why, void *arg, struct hf_err *err),
 	    void *arg, struct hf_err *err);
 /* The newest record of a session as source or target, by its id, or the
  * attempt of that name. 1, 0, -1. */
 int	hf_record_find(struct hf_store *st, const char *what,
-	    struct hf_record *r, struct hf_err *err);
+	    struct hf_attempt *r, struct hf_err *err);
 
 /* The mark of an open attempt: whose it is, and who is at it until the main
  * says so. */
@@ -99,7 +99,7 @@ int	hf_open_load(struct hf_store *st, const char *attempt,
 	    struct hf_open *o, struct hf_err *err);
 int	hf_open_remove(struct hf_store *st, const char *attempt,
 	    struct hf_err *err);
-/* All of them, as keys. */
+/* The attempts that are open. */
 int	hf_open_list(struct hf_store *st, struct hf_keys *out,
 	    struct hf_err *err);
 

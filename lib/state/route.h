@@ -29,9 +29,9 @@ int	hf_route_add(struct hf_store *st, const char *from, const char *to,
 int	hf_route_remove(struct hf_store *st, const char *from,
 	    struct hf_err *err);
 
-/* Each main that has a redirect, to a stream of documents or a check.
- * problem NULL: it is well; else what is wrong with it: a circle, a main
- * that cannot be read, an end that nobody knows. */
+/* Each main that has a redirect. With check the chain behind it is looked
+ * at too: problem says what is wrong with it (a circle, an end that nobody
+ * knows), NULL nothing. A main that cannot be read comes as m NULL. */
 int	hf_route_each(struct hf_store *st, bool check,
 	    int (*cb)(const struct hf_main *m, const char *problem,
 	    void *arg, struct hf_err *err),

@@ -1,0 +1,243 @@
+#include "state/store.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/env.h"
+#include "base/file.h"
+#include "base/hmac.h"
+#include "base/mem.h"
+#include "base/text.h"
+
+void
+hf_keys_release(struct hf_keys *k)
+{
+	for (size_t i = 0; i < k->n; i++)
+		free(k->key[i]);
+	free(k->key);
+	*k = (struct hf_keys){ NULL, 0, false };
+}
+
+/* ---- which ---- */
+
+static char *
+profile_dir(struct hf_err *err)
+{
+	const char *profile = hf_env("HANDOFF_PROFILE");
+	char *state, *all, *dir;
+
+	if (profile == NULL)
+		profile = "default";
+	if (!hf_path_component(hf_str(profile)) || profile[0] == '.') {
+		hf_err_set(err, HF_E_CONFIG,
+		    "HANDOFF_PROFILE is not a name: '%s'", profile);
+		return NULL;
+	}
+	state = hf_env_xdg("XDG_STATE_HOME", ".local/state", err);
+	if (state == NULL)
+		return NULL;
+	all = hf_path_join(state, "handoff");
+	dir = hf_path_join(all, profile);
+	free(all);
+	free(state);
+	return dir;
+}
+
+char *
+hf_store_dir(struct hf_err *err)
+{
+	const char *home = hf_env("HANDOFF_HOME");
+
+	if (home == NULL)
+		return profile_dir(err);
+	/* Relative, each folder would have a state of its own. */
+	if (home[0] != '/') {
+		hf_err_set(err, HF_E_CONFIG,
+		    "HANDOFF_HOME is not an absolute path: '%s'", home);
+		return NULL;
+	}
+	return hf_strdup(home);
+}
+
+int
+hf_store_open(const struct hf_config *c, struct hf_store **out,
+    struct hf_err *err)
+{
+	char *dir;
+	int rc;
+
+	if (c != NULL && c->store != NULL && strcmp(c->store, "files") != 0)
+		return hf_err_set(err, HF_E_CONFIG,
+		    "store: '%s' is not known: 'files' is", c->store);
+	if ((dir = hf_store_dir(err)) == NULL)
+		return -1;
+	rc = hf_store_file_open(dir, out, err);
+	free(dir);
+	return rc;
+}
+
+void
+hf_store_close(struct hf_store *s)
+{
+	if (s != NULL)
+		s->ops->close(s);
+}
+
+void
+hf_store_name(struct hf_buf *out, const char *agent, const char *id)
+{
+	enum { KEEP = HF_KEY_MAX - 1 - (HF_SHA_HEX - 1) };
+	struct hf_buf name = HF_BUF_INIT;
+	char hex[HF_SHA_HEX];
+
+	hf_text_percent(&name, hf_str(agent));
+	hf_buf_putc(&name, '.');
+	hf_text_percent(&name, hf_str(id));
+	if (name.len > HF_KEY_MAX) {
+		hf_sha256_hex(hf_buf_view(&name), hex);
+		hf_buf_cut(&name, KEEP);
+		hf_buf_putc(&name, '.');
+		hf_buf_puts(&name, hex);
+	}
+	hf_buf_str(out, hf_buf_view(&name));
+	hf_buf_release(&name);
+}
+
+/* ---- what is asked of any of them ---- */
+
+/* Nothing that comes from outside may name another place. */
+static int
+check_key(const char *key, struct hf_err *err)
+{
+	struct hf_str rest = hf_str(key);
+	size_t parts = 0, at;
+
+	do {
+		struct hf_str part;
+
+		at = hf_str_find(rest, HF_STR("/"), 0);
+		part = hf_strn(rest.s, at == SIZE_MAX ? rest.n : at);
+		if (!hf_path_component(part) || part.s[0] == '.')
+			break;
+		parts++;
+		if (at != SIZE_MAX)
+			rest = hf_strn(rest.s + at + 1, rest.n - at - 1);
+	} while (at != SIZE_MAX);
+	if (at != SIZE_MAX || parts < 1 || parts > 3)
+		return hf_err_set(err, HF_E_INVALID,
+		    "'%s' cannot be a key", key);
+	return 0;
+}
+
+int
+hf_store_get(struct hf_store *s, const char *key, struct hf_buf *out,
+    struct hf_rev *rev, struct hf_err *err)
+{
+	struct hf_rev none;
+
+	if (check_key(key, err) < 0)
+		return -1;
+	return s->ops->get(s, key, out, rev != NULL ? rev : &none, err);
+}
+
+static int
+check_value(const char *key, struct hf_str val, struct hf_err *err)
+{
+	if (check_key(key, err) < 0)
+		return -1;
+	if (val.n > HF_STORE_VALUE_MAX)
+		return hf_err_set(err, HF_E_OVERFLOW,
+		    "'%s' is too large to be stored", key);
+	return 0;
+}
+
+int
+hf_store_put(struct hf_store *s, const char *key, struct hf_str val,
+    const struct hf_rev *was, struct hf_rev *now, struct hf_err *err)
+{
+	struct hf_rev rev;
+	int rc;
+
+	if (check_value(key, val, err) < 0)
+		return -1;
+	rc = s->ops->put(s, key, val, was, &rev, err);
+	if (rc == 0 && now != NULL)
+		*now = rev;
+	return rc;
+}
+
+int
+hf_store_create(struct hf_store *s, const char *key, struct hf_str val,
+    struct hf_rev *now, struct hf_err *err)
+{
+	struct hf_rev rev;
+	int rc;
+
+	if (check_value(key, val, err) < 0)
+		return -1;
+	rc = s->ops->create(s, key, val, &rev, err);
+	if (rc == 0 && now != NULL)
+		*now = rev;
+	return rc;
+}
+
+int
+hf_store_remove(struct hf_store *s, const char *key,
+    const struct hf_rev *was, struct hf_err *err)
+{
+	if (check_key(key, err) < 0)
+		return -1;
+	return s->ops->remove(s, key, was, err);
+}
+
+int
+hf_store_list(struct hf_store *s, const char *prefix, const char *after,
+    size_t max, struct hf_keys *out, struct hf_err *err)
+{
+	struct hf_keys keys = { NULL, 0, false };
+
+	if (check_key(prefix, err) < 0)
+		return -1;
+	if (s->ops->list(s, prefix, after, max, &keys, err) < 0) {
+		hf_keys_release(&keys);
+		return -1;
+	}
+	*out = keys;
+	return 0;
+}
+
+int
+hf_store_watch(struct hf_store *s, const char *prefix, long ms,
+    struct hf_err *err)
+{
+	if (check_key(prefix, err) < 0)
+		return -1;
+	return s->ops->watch(s, prefix, ms, err);
+}
+
+int
+hf_store_lock(struct hf_store *s, const char *name, long wait_ms,
+    struct hf_err *err)
+{
+	return s->ops->lock(s, name, wait_ms, err);
+}
+
+void
+hf_store_unlock(struct hf_store *s, int lock)
+{
+	if (lock >= 0)
+		s->ops->unlock(s, lock);
+}
+
+int
+hf_store_lease(struct hf_store *s, int64_t seconds, long pid,
+    struct hf_lease *out, struct hf_err *err)
+{
+	return s->ops->lease(s, seconds, pid, out, err);
+}
+
+enum hf_lease_state
+hf_store_look(struct hf_store *s, const struct hf_lease *l)
+{
+	return s->ops->look(s, l);
+}

@@ -525,6 +525,18 @@ hf_proc_env(const char *const *drop)
 	return out;
 }
 
+void
+hf_proc_exec(char *const *argv, const char **env)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE };
+	struct sigaction sa = { .sa_handler = SIG_DFL };
+
+	sigemptyset(&sa.sa_mask);
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		sigaction(signals[i], &sa, NULL);
+	execvpe(argv[0], argv, (char *const *)(uintptr_t)env);
+}
+
 /* ---- who is it ---- */
 
 /* The start of a small file, NUL-terminated; -1 with errno. */

@@ -38,6 +38,11 @@ int	hf_proc_run(const struct hf_proc *p, int *status,
  * drop (NULL-terminated, or NULL); malloc'd array of borrowed strings. */
 const char **hf_proc_env(const char *const *drop);
 
+/* Becomes the program argv[0], looked up in PATH, with env as its
+ * environment and the signals at their defaults. Returns only when that
+ * failed, with errno. */
+void	hf_proc_exec(char *const *argv, const char **env);
+
 /* This process's, or another's, start time: field 22 of /proc/PID/stat;
  * 0 where it cannot be told. *alive is false when there is no such
  * process, or only a zombie of it. */

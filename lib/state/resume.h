@@ -1,0 +1,23 @@
+/*
+ * Continuing a session: resolve it, then become its agent (DESIGN section
+ * 9).
+ */
+#ifndef HF_STATE_RESUME_H
+#define HF_STATE_RESUME_H
+
+#include "state/route.h"
+
+/* The session at the end of what's chain: its agent, id, path, cwd. 0;
+ * HF_E_NOT_FOUND when neither the state nor an agent knows it, or its
+ * transcript is gone. */
+int	hf_resume_find(struct hf_store *st, const char *what,
+	    struct hf_session *s, struct hf_err *err);
+/* Appends "cd DIR && claude --resume ID" for a shell. */
+void	hf_resume_command(struct hf_buf *out, const struct hf_session *s,
+	    const char *prompt);
+/* Becomes the agent, in its folder, without the variables that mark a
+ * process as inside an agent. Returns only with an error. */
+int	hf_resume_exec(const struct hf_session *s, const char *prompt,
+	    struct hf_err *err);
+
+#endif

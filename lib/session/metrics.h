@@ -70,12 +70,16 @@ struct hf_measure {
 	const struct hf_config *config;	/* NULL: no model table of one's own */
 	int64_t capacity_option;	/* 0: none */
 	int64_t capacity_host;		/* hook or statusline; 0: none */
-	uint64_t limit;			/* bytes of the file; UINT64_MAX */
+	uint64_t limit;			/* bytes of the file; 0: all */
 	bool strict, explain;
 	bool stale_check;	/* ask live marks and quiet time (not for a
 				 * transcript that lies outside the agent's
 				 * own store: a copy says nothing of that) */
 };
+
+/* Does the transcript lie in its agent's own store? What stale_check asks
+ * means something only there. */
+bool	hf_measure_in_store(const struct hf_session *s);
 
 /* Measures s (path set), and completes it. Every out parameter may be
  * NULL. src NULL: opens s->path. Errors: HF_E_NOT_A_SESSION (nothing
@@ -91,11 +95,14 @@ int	hf_measure_file(const char *path, struct hf_file_id *out,
 bool	hf_file_id_same(const struct hf_file_id *a,
 	    const struct hf_file_id *b);
 
+/* Sets "session" of a document. */
+void	hf_session_to_doc(struct hf_doc *d, const struct hf_session *s);
 /* Sets "session" and "metrics" of a document. */
 void	hf_metrics_to_doc(struct hf_doc *d, const struct hf_session *s,
 	    const struct hf_metrics *m);
-/* Reads them back: HF_E_MISSING when a member that is needed is not there
- * or of another type. session->agent NULL for a name that is none. */
+/* Reads them back, both the caller's: HF_E_MISSING when a member that is
+ * needed is not there or of another type (nothing is to be released then).
+ * session->agent NULL for a name that is none. */
 int	hf_metrics_from_doc(const struct hf_doc *d, struct hf_session *s,
 	    struct hf_metrics *m, struct hf_err *err);
 

@@ -1,0 +1,97 @@
+#include "session/branch.h"
+
+/* Does a row descend from the one that names the leaf? */
+enum { MARK_NONE, MARK_YES, MARK_NO, MARK_PATH };
+
+static uint32_t
+parent(const struct hf_fold *f, uint32_t i)
+{
+	const struct hf_node *n = hf_fold_node(f, i);
+	uint32_t up = HF_NONE;
+
+	if (n->link == HF_LINK_ID)
+		up = hf_fold_find(f, n->up);
+	else if (n->link == HF_LINK_INDEX)
+		up = (uint32_t)n->up;
+	return up != i ? up : HF_NONE;
+}
+
+/*
+ * Marks the rows from i upwards, to the first that is known. Each row is
+ * marked once over all calls, which keeps the search linear; one that is
+ * met again on its own way is a cycle and descends from nothing.
+ */
+static bool
+descends(const struct hf_fold *f, uint32_t from)
+{
+	uint32_t i;
+	unsigned mark;
+
+	for (i = from; i != HF_NONE; i = parent(f, i)) {
+		if (hf_fold_node(f, i)->mark != MARK_NONE)
+			break;
+		hf_fold_node(f, i)->mark = MARK_PATH;
+	}
+	mark = i != HF_NONE && hf_fold_node(f, i)->mark == MARK_YES ?
+	    MARK_YES : MARK_NO;
+	for (i = from; i != HF_NONE; i = parent(f, i)) {
+		if (hf_fold_node(f, i)->mark != MARK_PATH)
+			break;
+		hf_fold_node(f, i)->mark = mark & 3;
+	}
+	return mark == MARK_YES;
+}
+
+/* The newest row that descends from the hint, itself if none does. */
+static uint32_t
+hinted(const struct hf_fold *f)
+{
+	uint32_t x = hf_fold_find(f, f->hint), i;
+
+	if (x == HF_NONE || !hf_fold_main(f, hf_fold_node(f, x)->flags))
+		return HF_NONE;
+	hf_fold_node(f, x)->mark = MARK_YES;
+	for (i = f->nnodes; i-- > 0; ) {
+		if (!hf_fold_main(f, hf_fold_node(f, i)->flags))
+			continue;
+		if (descends(f, i))
+			return i;
+	}
+	return x;
+}
+
+void
+hf_branch_find(struct hf_fold *f, struct hf_branch *b)
+{
+	struct hf_node *n;
+	uint32_t i, up, below = HF_NONE;
+
+	b->leaf = HF_NONE;
+	if (f->session->agent->leaf == HF_LEAF_HINT && f->hint != 0)
+		b->leaf = hinted(f);
+	if (b->leaf == HF_NONE)
+		b->leaf = f->session->subagent ? f->leaf : f->leaf_main;
+	for (i = 0; i < f->nnodes; i++)
+		hf_fold_node(f, i)->mark = MARK_NONE;
+	b->first = HF_NONE;
+	b->n = 0;
+	for (i = b->leaf; i != HF_NONE; i = up) {
+		n = hf_fold_node(f, i);
+		if (n->mark == MARK_PATH)
+			break;
+		up = parent(f, i);
+		n->mark = MARK_PATH;
+		n->link = HF_LINK_DOWN;
+		n->up = below;
+		b->first = below = i;
+		b->n++;
+	}
+}
+
+uint32_t
+hf_branch_next(const struct hf_fold *f, uint32_t i)
+{
+	const struct hf_node *n = hf_fold_node(f, i);
+
+	return n->link == HF_LINK_DOWN ? (uint32_t)n->up : HF_NONE;
+}

@@ -1,0 +1,585 @@
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "session/fold.h"
+
+enum { FUTURE_MS = 5 * 60 * 1000 };
+
+void
+hf_fold_init(struct hf_fold *f, struct hf_session *s,
+    const struct hf_source *src)
+{
+	memset(f, 0, sizeof(*f));
+	f->session = s;
+	f->src = src;
+	f->now = hf_clock_now();
+	f->last = f->last_main = f->leaf = f->leaf_main = HF_NONE;
+	f->time = f->prompted = -1;
+}
+
+void
+hf_fold_release(struct hf_fold *f)
+{
+	for (size_t i = 0; i < f->nblocks; i++)
+		free(f->block[i]);
+	free(f->block);
+	free(f->by_id.slot);
+	free(f->call);
+	free(f->by_call.slot);
+	free(f->kept);
+	memset(f, 0, sizeof(*f));
+}
+
+bool
+hf_fold_main(const struct hf_fold *f, unsigned flags)
+{
+	return !(flags & HF_ROW_SIDECHAIN) || f->session->subagent;
+}
+
+/* 0 is kept for "none". */
+static uint64_t
+hash_of(struct hf_str a)
+{
+	uint64_t h;
+
+	if (a.n == 0)
+		return 0;
+	h = hf_hash(a);
+	return h != 0 ? h : 1;
+}
+
+static int64_t
+plus(int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+static void
+usage_add(struct hf_usage *to, const struct hf_usage *u)
+{
+	to->input = plus(to->input, u->input);
+	to->cache_read = plus(to->cache_read, u->cache_read);
+	to->cache_write = plus(to->cache_write, u->cache_write);
+	to->output = plus(to->output, u->output);
+}
+
+/* ---- hash tables ---- */
+
+static uint64_t
+node_key(const struct hf_fold *f, uint32_t i)
+{
+	return hf_fold_node(f, i)->id;
+}
+
+static uint64_t
+call_key(const struct hf_fold *f, uint32_t i)
+{
+	return f->call[i].call;
+}
+
+/* The slot where key is, or the free one where it belongs. */
+static size_t
+probe(const struct hf_fold *f, const struct hf_slots *t, uint64_t key,
+    uint64_t (*key_of)(const struct hf_fold *, uint32_t))
+{
+	size_t i = (size_t)key & (t->cap - 1);
+
+	while (t->slot[i] != 0 && key_of(f, t->slot[i] - 1) != key)
+		i = (i + 1) & (t->cap - 1);
+	return i;
+}
+
+static uint32_t
+lookup(const struct hf_fold *f, const struct hf_slots *t, uint64_t key,
+    uint64_t (*key_of)(const struct hf_fold *, uint32_t))
+{
+	size_t i;
+
+	if (t->cap == 0 || key == 0)
+		return HF_NONE;
+	i = probe(f, t, key, key_of);
+	return t->slot[i] != 0 ? t->slot[i] - 1 : HF_NONE;
+}
+
+/* Puts index under key, in the place of what was there. */
+static void
+put(const struct hf_fold *f, struct hf_slots *t, uint64_t key,
+    uint32_t index, uint64_t (*key_of)(const struct hf_fold *, uint32_t))
+{
+	struct hf_slots old = *t;
+	size_t i;
+
+	if (t->used + 1 > t->cap / 8 * 5) {
+		t->cap = t->cap == 0 ? 1024 : t->cap * 2;
+		t->slot = hf_calloc(t->cap, sizeof(*t->slot));
+		for (i = 0; i < old.cap; i++) {
+			if (old.slot[i] == 0)
+				continue;
+			t->slot[probe(f, t, key_of(f, old.slot[i] - 1),
+			    key_of)] = old.slot[i];
+		}
+		free(old.slot);
+	}
+	i = probe(f, t, key, key_of);
+	if (t->slot[i] == 0)
+		t->used++;
+	t->slot[i] = index + 1;
+}
+
+uint32_t
+hf_fold_find(const struct hf_fold *f, uint64_t id)
+{
+	return lookup(f, &f->by_id, id, node_key);
+}
+
+/* ---- calls ---- */
+
+/*
+ * The known call that a row shows again: the same id and request; the id
+ * alone where either is a sidechain's, since side questions replay the
+ * messages of their parent under request ids of their own (M2).
+ */
+static uint32_t
+call_find(const struct hf_fold *f, const struct hf_row *row, uint64_t call,
+    uint64_t request)
+{
+	uint32_t head = lookup(f, &f->by_call, call, call_key), i;
+
+	if (row->flags & HF_ROW_SIDECHAIN)
+		return head;
+	for (i = head; i != HF_NONE; i = f->call[i].next)
+		if (f->call[i].request == request)
+			return i;
+	for (i = head; i != HF_NONE; i = f->call[i].next)
+		if (f->call[i].side)
+			return i;
+	return HF_NONE;
+}
+
+static uint32_t
+call_new(struct hf_fold *f, const struct hf_row *row, uint64_t call,
+    uint64_t request)
+{
+	uint32_t head = lookup(f, &f->by_call, call, call_key);
+	struct hf_call *c;
+
+	if (f->ncalls == f->call_cap) {
+		f->call_cap = f->call_cap == 0 ? 256 : f->call_cap +
+		    f->call_cap / 2;
+		f->call = hf_reallocarray(f->call, f->call_cap,
+		    sizeof(*f->call));
+	}
+	c = &f->call[f->ncalls];
+	memset(c, 0, sizeof(*c));
+	c->call = call;
+	c->request = request;
+	c->usage = row->usage;
+	c->output = -1;
+	c->best = HF_NONE;
+	c->next = HF_NONE;
+	c->inherited = (row->flags & HF_ROW_INHERITED) != 0;
+	c->side = (row->flags & HF_ROW_SIDECHAIN) != 0;
+	if (head == HF_NONE) {
+		put(f, &f->by_call, call, f->ncalls, call_key);
+	} else {
+		c->next = f->call[head].next;
+		f->call[head].next = f->ncalls;
+	}
+	return f->ncalls++;
+}
+
+/*
+ * Counts what a row spent, once a call; of several rows the fullest one,
+ * in doubt the later (M1). Gives the call, or HF_NONE. An error that was
+ * charged for is spent; one without usage is no call (M5).
+ */
+static uint32_t
+spend(struct hf_fold *f, const struct hf_row *row)
+{
+	uint64_t call = hash_of(row->call), request = hash_of(row->request);
+	bool spent = !(row->flags & (HF_ROW_INHERITED | HF_ROW_KEPT));
+	uint32_t i;
+	struct hf_call *c;
+
+	if (call == 0 || (row->flags & HF_ROW_GROWTH)) {
+		if (row->has_usage && spent) {
+			usage_add(&f->extra, &row->usage);
+			f->extra_calls++;
+		}
+		return HF_NONE;
+	}
+	if (row->flags & HF_ROW_SYNTHETIC)
+		return HF_NONE;
+	if ((i = call_find(f, row, call, request)) != HF_NONE) {
+		f->duplicates++;
+		c = &f->call[i];
+		c->side = c->side || (row->flags & HF_ROW_SIDECHAIN);
+		if (row->has_usage && row->usage.output >= c->usage.output)
+			c->usage = row->usage;
+		return i;
+	}
+	if ((row->flags & HF_ROW_KEPT) ||
+	    (!row->has_usage && ((row->flags & HF_ROW_ERROR) ||
+	    row->kind != HF_ROW_ASSISTANT)))
+		return HF_NONE;
+	return call_new(f, row, call, request);
+}
+
+/* Is node i, which shows call c, the fullest of its rows? */
+static void
+call_best(struct hf_fold *f, uint32_t c, uint32_t i, const struct hf_row *row)
+{
+	struct hf_call *call = &f->call[c];
+	bool main = !(row->flags & HF_ROW_SIDECHAIN), best_main;
+
+	if (row->context <= 0 || (row->flags & (HF_ROW_ERROR | HF_ROW_KEPT)))
+		return;
+	best_main = call->best != HF_NONE &&
+	    !(hf_fold_node(f, call->best)->flags & HF_ROW_SIDECHAIN);
+	if (best_main && !main)
+		return;
+	if (best_main != main || row->usage.output >= call->output) {
+		call->best = i;
+		call->output = row->usage.output;
+	}
+}
+
+void
+hf_fold_total(const struct hf_fold *f, struct hf_usage *total, int64_t *calls)
+{
+	*total = f->extra;
+	*calls = f->extra_calls;
+	for (uint32_t i = 0; i < f->ncalls; i++) {
+		if (f->call[i].inherited)
+			continue;
+		usage_add(total, &f->call[i].usage);
+		++*calls;
+	}
+}
+
+/* ---- nodes ---- */
+
+static uint32_t
+node_new(struct hf_fold *f)
+{
+	if (f->nnodes == HF_NONE - 1)
+		return HF_NONE;
+	if (f->nnodes == f->nblocks * HF_NODE_BLOCK) {
+		f->block = hf_reallocarray(f->block, f->nblocks + 1,
+		    sizeof(struct hf_node *));
+		f->block[f->nblocks++] = hf_calloc(HF_NODE_BLOCK,
+		    sizeof(struct hf_node));
+	}
+	return f->nnodes++;
+}
+
+static uint32_t
+keep(struct hf_fold *f, struct hf_str id)
+{
+	if (id.n == 0)
+		return HF_NONE;
+	if (f->nkept == f->kept_cap) {
+		f->kept_cap = f->kept_cap == 0 ? 16 : f->kept_cap * 2;
+		f->kept = hf_reallocarray(f->kept, f->kept_cap,
+		    sizeof(*f->kept));
+	}
+	f->kept[f->nkept] = hash_of(id);
+	return f->nkept++;
+}
+
+static void
+link_to(struct hf_node *n, uint32_t up)
+{
+	n->link = up == HF_NONE ? HF_LINK_ROOT : HF_LINK_INDEX;
+	n->up = up;
+}
+
+/* The row's parent, as it is known so far. same: the node of an earlier
+ * item of this record with the same id, or HF_NONE. */
+static void
+set_parent(const struct hf_fold *f, struct hf_node *n,
+    const struct hf_row *row, uint32_t same)
+{
+	if (same != HF_NONE) {
+		link_to(n, same);
+	} else if (row->parent == HF_PARENT_PREV) {
+		link_to(n, row->flags & HF_ROW_SIDECHAIN ? f->last :
+		    f->last_main);
+	} else if (row->parent == HF_PARENT_ID && row->parent_id.n > 0) {
+		n->link = HF_LINK_ID;
+		n->up = hash_of(row->parent_id);
+	} else {
+		link_to(n, HF_NONE);
+	}
+}
+
+static void
+fill(struct hf_fold *f, struct hf_node *n, const struct hf_row *row,
+    uint32_t call)
+{
+	n->off = row->ref.off;
+	n->len = row->ref.len;
+	n->part = (uint8_t)row->ref.part;
+	n->item = (uint16_t)row->ref.item;
+	n->kind = (uint8_t)row->kind;
+	n->turn = (uint8_t)row->turn;
+	n->flags = (uint16_t)row->flags;
+	n->context = row->context;
+	n->call = row->kind == HF_ROW_COMPACTION ? keep(f, row->kept) : call;
+}
+
+/*
+ * Gives the row its node. A row whose id is known takes the place of the
+ * one that had it (files that are updated in place, rows written twice),
+ * unless a new list began since, or both are parts of one record: then
+ * they follow each other, and children belong to the last.
+ */
+static uint32_t
+place(struct hf_fold *f, const struct hf_row *row, uint32_t call)
+{
+	uint64_t id = hash_of(row->id);
+	uint32_t i = hf_fold_find(f, id), same = HF_NONE;
+	struct hf_node *n;
+
+	if (i != HF_NONE) {
+		n = hf_fold_node(f, i);
+		if (n->off == row->ref.off && n->part == row->ref.part) {
+			same = i;
+			i = HF_NONE;
+		} else if (i < f->list) {
+			i = HF_NONE;
+		}
+	}
+	if (i != HF_NONE) {
+		n = hf_fold_node(f, i);
+		if (row->parent == HF_PARENT_ID)
+			set_parent(f, n, row, HF_NONE);
+		fill(f, n, row, call);
+		return i;
+	}
+	if ((i = node_new(f)) == HF_NONE)
+		return HF_NONE;
+	n = hf_fold_node(f, i);
+	n->id = id;
+	set_parent(f, n, row, same);
+	fill(f, n, row, call);
+	if (id != 0)
+		put(f, &f->by_id, id, i, node_key);
+	return i;
+}
+
+/* ---- one record ---- */
+
+void
+hf_fold_begin(struct hf_fold *f, const struct hf_record *rec)
+{
+	f->ref = rec->ref;
+	f->seen = 0;
+	f->means = false;
+}
+
+/* A context above the window that is assumed proves a larger one, but only
+ * for the model that it was measured with. */
+static void
+measure_peak(struct hf_fold *f, const struct hf_row *row)
+{
+	uint64_t model;
+
+	if (row->context <= 0 || row->kind == HF_ROW_COMPACTION ||
+	    (row->flags & (HF_ROW_ERROR | HF_ROW_KEPT)) ||
+	    !hf_fold_main(f, row->flags))
+		return;
+	model = hash_of(hf_str(f->session->model));
+	if (model != f->peak_model) {
+		f->peak_model = model;
+		f->peak = 0;
+	}
+	if (row->context > f->peak)
+		f->peak = row->context;
+}
+
+/*
+ * A new row is the end of a list, and the leaf. One that took the place of
+ * another is the leaf of a tree, where the last row of the file names it,
+ * but changes nothing in a list.
+ */
+static void
+set_last(struct hf_fold *f, const struct hf_row *row, uint32_t i)
+{
+	bool main = !(row->flags & HF_ROW_SIDECHAIN);
+
+	if (f->last == HF_NONE || i > f->last)
+		f->last = i;
+	if (main && (f->last_main == HF_NONE || i > f->last_main))
+		f->last_main = i;
+	if (i != f->last && row->parent != HF_PARENT_ID)
+		return;
+	f->leaf = i;
+	if (main)
+		f->leaf_main = i;
+}
+
+static void
+queue(struct hf_fold *f, int n)
+{
+	if (n == INT_MIN)
+		f->queue = 0;
+	else if ((f->queue = plus(f->queue, n)) < 0)
+		f->queue = 0;
+}
+
+/* What a row says beside its place in the chain. */
+static void
+note(struct hf_fold *f, const struct hf_row *row)
+{
+	bool kept = (row->flags & HF_ROW_KEPT) != 0;
+
+	if (row->kind != HF_ROW_OTHER && row->kind != HF_ROW_INJECTED && !kept)
+		f->means = true;
+	f->seen |= row->flags & (HF_ROW_SIDECHAIN | HF_ROW_INHERITED);
+	if (!kept)
+		f->seen |= row->flags & HF_ROW_ERROR;
+	if (row->time > f->time && row->time <= f->now + FUTURE_MS)
+		f->time = row->time;
+	if (row->kind == HF_ROW_PROMPT && !kept && row->time >= 0 &&
+	    row->time <= f->now + FUTURE_MS && hf_fold_main(f, row->flags))
+		f->prompted = row->time;
+	if (row->window > 0 && hf_fold_main(f, row->flags))
+		f->window = row->window;
+	if (row->kind == HF_ROW_QUEUED && !(row->flags & HF_ROW_INHERITED))
+		queue(f, row->queue);
+}
+
+void
+hf_fold_row(struct hf_fold *f, const struct hf_row *given)
+{
+	struct hf_row row = *given;
+	uint32_t call, i;
+
+	if (row.flags & HF_ROW_LEAF) {
+		f->hint = hash_of(row.id);
+		return;
+	}
+	if (f->src != NULL && row.ref.part < f->src->nparts &&
+	    f->src->part[row.ref.part].inherited)
+		row.flags |= HF_ROW_INHERITED;
+	note(f, &row);
+	measure_peak(f, &row);
+	call = spend(f, &row);
+	if (row.kind == HF_ROW_LIST) {
+		f->list = f->nnodes;
+		f->last = f->last_main = f->leaf = f->leaf_main = HF_NONE;
+	}
+	if (!(row.flags & HF_ROW_CHAIN))
+		return;
+	if ((i = place(f, &row, call)) == HF_NONE)
+		return;
+	if (call != HF_NONE)
+		call_best(f, call, i, &row);
+	set_last(f, &row, i);
+}
+
+static void
+le64(uint8_t *to, uint64_t v)
+{
+	for (int i = 0; i < 8; i++)
+		to[i] = (uint8_t)(v >> (8 * i));
+}
+
+/* A record that several rows were made of counts once. */
+void
+hf_fold_end(struct hf_fold *f, const struct hf_record *rec)
+{
+	struct hf_hash128 h;
+	uint8_t both[32];
+
+	if (f->seen & HF_ROW_SIDECHAIN)
+		f->sidechain++;
+	if (f->seen & HF_ROW_INHERITED)
+		f->inherited++;
+	if (f->seen & HF_ROW_ERROR)
+		f->errors++;
+	if (!f->means)
+		return;
+	h = hf_hash128(rec->raw);
+	le64(both, f->chain.lo);
+	le64(both + 8, f->chain.hi);
+	le64(both + 16, h.lo);
+	le64(both + 24, h.hi);
+	f->chain = hf_hash128(hf_strn((const char *)both, sizeof(both)));
+	f->seq++;
+}
+
+void
+hf_fold_digest(const struct hf_fold *f, char out[HF_DIGEST_LEN])
+{
+	uint8_t all[24];
+
+	le64(all, f->chain.lo);
+	le64(all + 8, f->chain.hi);
+	le64(all + 16, f->seq);
+	memcpy(out, "sha256:", 7);
+	hf_sha256_hex(hf_strn((const char *)all, sizeof(all)), out + 7);
+}
+
+/* ---- all records ---- */
+
+static void
+emit(struct hf_scan *sc, const struct hf_row *row)
+{
+	hf_fold_row(sc->to, row);
+}
+
+void
+hf_fold_scan_release(struct hf_scan *sc)
+{
+	free(sc->own);
+	hf_arena_clear(&sc->arena);
+	memset(sc, 0, sizeof(*sc));
+}
+
+/* Nothing recognised is an error, never zeros (M9). */
+static int
+recognised(const struct hf_fold *f, const struct hf_scan *sc,
+    const struct hf_source *src, struct hf_err *err)
+{
+	const char *path = f->session->path != NULL ? f->session->path :
+	    "standard input";
+
+	if (sc->unsupported)
+		return hf_err_set(err, HF_E_UNSUPPORTED, "'%s' is of a later "
+		    "version of %s's format", path, f->session->agent->label);
+	if (sc->recognised)
+		return 0;
+	if (src->rows == 0 && src->bad == 0 && !src->torn)
+		return hf_err_set(err, HF_E_EMPTY, "'%s' is empty", path);
+	return hf_err_set(err, HF_E_NOT_A_SESSION,
+	    "'%s' holds no row of a %s session", path,
+	    f->session->agent->label);
+}
+
+int
+hf_fold_run(struct hf_fold *f, struct hf_scan *sc, struct hf_source *src,
+    struct hf_err *err)
+{
+	const struct hf_agent *agent = f->session->agent;
+	struct hf_record rec;
+	int rc;
+
+	memset(sc, 0, sizeof(*sc));
+	hf_arena_init(&sc->arena);
+	sc->session = f->session;
+	sc->own = hf_calloc(1, agent->own_size);
+	sc->emit = emit;
+	sc->to = f;
+	while ((rc = hf_source_next(src, &rec, err)) > 0) {
+		hf_fold_begin(f, &rec);
+		agent->row(sc, &rec);
+		hf_fold_end(f, &rec);
+	}
+	return rc < 0 ? -1 : recognised(f, sc, src, err);
+}

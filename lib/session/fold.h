@@ -1,0 +1,132 @@
+/*
+ * The fold's tables: one small node a row of the chain, one entry a model
+ * call, and what is counted over the whole file. Internal to lib/session:
+ * branch.h finds the active branch in it, figures.h counts along that.
+ *
+ * Memory: 48 bytes a row of the chain, 72 a call, and the two hash tables;
+ * nothing of a row's text.
+ */
+#ifndef HF_SESSION_FOLD_H
+#define HF_SESSION_FOLD_H
+
+#include "agent/agent.h"
+#include "base/hmac.h"
+#include "session/metrics.h"
+
+#define HF_NONE UINT32_MAX	/* no node, no call */
+
+enum hf_link {
+	HF_LINK_ROOT,		/* nothing above */
+	HF_LINK_ID,		/* up: hash of the parent's id */
+	HF_LINK_INDEX,		/* up: the parent's node */
+	HF_LINK_DOWN		/* up: the next node of the branch */
+};
+
+struct hf_node {
+	uint64_t id;		/* hash of the row's id; 0: it has none */
+	uint64_t up;		/* by link */
+	uint64_t off;
+	int64_t context;	/* stated by the row; -1 */
+	uint32_t len;
+	uint32_t call;		/* in the calls; COMPACTION: in the kept ids */
+	uint16_t flags;		/* HF_ROW_* */
+	uint16_t item;
+	uint8_t part, kind, turn;
+	uint8_t link : 2, mark : 2;
+};
+
+struct hf_call {
+	uint64_t call, request;	/* hashes */
+	struct hf_usage usage;	/* of the fullest row */
+	int64_t output;		/* of the row at best */
+	uint32_t best;		/* the fullest row's node, one of the main
+				 * chain before any other */
+	uint32_t next;		/* another request with this call id */
+	bool side;		/* a row of it was a sidechain's */
+	bool inherited;		/* spent by the session this one came from */
+	bool seen;		/* for counting along the branch */
+};
+
+/* An open-addressing table of indices; the keys stand in what they index. */
+struct hf_slots {
+	uint32_t *slot;		/* index + 1; 0 is free */
+	size_t cap, used;
+};
+
+struct hf_fold {
+	struct hf_session *session;
+	const struct hf_source *src;
+	int64_t now;
+	struct hf_node **block;
+	uint32_t nnodes;
+	size_t nblocks;
+	struct hf_slots by_id;
+	struct hf_call *call;
+	uint32_t ncalls;
+	size_t call_cap;
+	struct hf_slots by_call;
+	uint64_t *kept;		/* hashes of the ids that compactions kept */
+	uint32_t nkept;
+	size_t kept_cap;
+
+	uint32_t last, leaf;	/* end of the list; leaf if nothing else
+				 * names it; HF_NONE */
+	uint32_t last_main, leaf_main;	/* without sidechain rows */
+	uint32_t list;		/* the list in force begins here */
+	uint64_t hint;		/* hash of the id that names the leaf; 0 */
+
+	struct hf_usage extra;	/* spent outside the calls table */
+	int64_t extra_calls;
+	uint64_t duplicates, sidechain, inherited, errors;
+	int64_t queue;
+	int64_t time;		/* the latest that is plausible; -1 */
+	int64_t prompted;	/* of the last prompt in the file; -1 */
+	int64_t window;		/* stated by a row; 0 */
+	int64_t peak;		/* largest real context of this model */
+	uint64_t peak_model;
+	uint64_t seq;
+	struct hf_hash128 chain;
+
+	struct hf_ref ref;	/* of the record at hand */
+	unsigned seen;		/* SIDECHAIN, INHERITED, ERROR in it */
+	bool means;		/* it counts for the revision */
+};
+
+void	hf_fold_init(struct hf_fold *f, struct hf_session *s,
+	    const struct hf_source *src);
+void	hf_fold_release(struct hf_fold *f);
+/* Reads all records of src, translated by the session's agent. sc is made
+ * by this and lives on (hf_fold_scan_release). Errors: of the source;
+ * HF_E_EMPTY, HF_E_NOT_A_SESSION, HF_E_UNSUPPORTED. */
+int	hf_fold_run(struct hf_fold *f, struct hf_scan *sc,
+	    struct hf_source *src, struct hf_err *err);
+void	hf_fold_scan_release(struct hf_scan *sc);
+
+/* The parts of it: one record, its rows, its end. */
+void	hf_fold_begin(struct hf_fold *f, const struct hf_record *rec);
+void	hf_fold_row(struct hf_fold *f, const struct hf_row *row);
+void	hf_fold_end(struct hf_fold *f, const struct hf_record *rec);
+
+/* Is the row the main chain's? In a sub-agent's own file all are. */
+bool	hf_fold_main(const struct hf_fold *f, unsigned flags);
+/* The node of an id's hash; HF_NONE. */
+uint32_t hf_fold_find(const struct hf_fold *f, uint64_t id);
+/* What was spent: the calls and what was counted apart. */
+void	hf_fold_total(const struct hf_fold *f, struct hf_usage *total,
+	    int64_t *calls);
+/* "sha256:…" over the meaningful rows so far. */
+void	hf_fold_digest(const struct hf_fold *f, char out[HF_DIGEST_LEN]);
+
+enum { HF_NODE_BLOCK = 4096 };
+static inline struct hf_node *
+hf_fold_node(const struct hf_fold *f, uint32_t i)
+{
+	return &f->block[i / HF_NODE_BLOCK][i % HF_NODE_BLOCK];
+}
+static inline struct hf_ref
+hf_node_ref(const struct hf_node *n)
+{
+	return (struct hf_ref){ n->off, n->len, n->part, n->item };
+}
+
+#endif

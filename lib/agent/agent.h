@@ -43,6 +43,7 @@ struct hf_scan;
 struct hf_session {
 	const struct hf_agent *agent;
 	char *id, *path, *cwd, *model, *title, *parent;	/* own; NULL: none */
+	char *provider;			/* the model's, where it needs one */
 	char *branch;			/* git branch, last seen */
 	char *permission;		/* permission mode, last seen */
 	char *version;			/* the client's */

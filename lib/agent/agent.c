@@ -53,6 +53,7 @@ hf_session_release(struct hf_session *s)
 	free(s->model);
 	free(s->title);
 	free(s->parent);
+	free(s->provider);
 	free(s->branch);
 	free(s->permission);
 	free(s->version);

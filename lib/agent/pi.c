@@ -251,7 +251,7 @@ is_brief(const struct hf_jval *content)
 }
 
 static void
-user(struct hf_row *row, const struct message *m)
+user(struct hf_scan *sc, struct hf_row *row, const struct message *m)
 {
 	row->flags |= HF_ROW_ESTIMATE;
 	row->turn = HF_TURN_OPEN;
@@ -261,6 +261,9 @@ user(struct hf_row *row, const struct message *m)
 		row->kind = HF_ROW_INJECTED;
 	else
 		row->kind = HF_ROW_PROMPT;
+	if (row->kind == HF_ROW_PROMPT && sc->session->title == NULL)
+		hf_session_title_prompt(sc->session,
+		    hf_pi_first_text(m->content));
 }
 
 /* An extension's text; omp puts what the user asked of a skill, or wrote
@@ -328,7 +331,7 @@ message(struct hf_scan *sc, struct hf_row *row, const struct entry *e,
 		row->turn = HF_TURN_OPEN;
 		row->flags |= HF_ROW_ESTIMATE;
 	} else if (hf_str_is(m.role, "user")) {
-		user(row, &m);
+		user(sc, row, &m);
 	} else if (hf_str_is(m.role, "custom") ||
 	    hf_str_is(m.role, "hookMessage")) {
 		custom(row, m.custom, m.attribution);

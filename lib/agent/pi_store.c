@@ -241,46 +241,15 @@ member(struct hf_buf *out, const char *key, const char *value)
 	hf_json_quote(out, hf_str(value));
 }
 
-/* A title as one line; what looks like a URL's scheme loses its colon. */
-static void
-title_text(struct hf_buf *out, const char *title)
-{
-	struct hf_buf line = HF_BUF_INIT;
-	struct hf_str a;
-	size_t i = 0;
-	char c;
-
-	hf_utf8_repair(&line, hf_str(title));
-	for (size_t k = 0; k < line.len; k++)
-		if ((unsigned char)line.data[k] < 0x20 ||
-		    line.data[k] == 0x7f)
-			line.data[k] = ' ';
-	a = hf_str_trim(hf_buf_view(&line));
-	while (i < a.n && (((c = a.s[i]) >= 'a' && c <= 'z') ||
-	    (c >= 'A' && c <= 'Z') || (i > 0 && ((c >= '0' && c <= '9') ||
-	    c == '+' || c == '.' || c == '-'))))
-		i++;
-	hf_buf_add(out, a.s, i);
-	if (i > 0 && i < a.n && a.s[i] == ':') {
-		i++;
-		if (i < a.n && a.s[i] != ' ')
-			hf_buf_putc(out, ' ');
-	}
-	hf_buf_add(out, a.s + i, a.n - i);
-	hf_buf_release(&line);
-}
-
 /* oh-my-pi's first row: exactly 256 bytes, the title cut to fit. */
 static void
 slot(struct draft *d)
 {
-	struct hf_buf title = HF_BUF_INIT, text = HF_BUF_INIT;
-	struct hf_str view;
+	struct hf_str view = d->seed->title != NULL ?
+	    hf_str(d->seed->title) : HF_STR("");
+	struct hf_buf text = HF_BUF_INIT;
 	size_t room, pad;
 
-	if (d->seed->title != NULL)
-		title_text(&title, d->seed->title);
-	view = hf_buf_view(&title);
 	for (;;) {
 		hf_buf_clear(&text);
 		hf_buf_puts(&text, "{\"type\":\"title\",\"v\":1,\"title\":");
@@ -299,7 +268,6 @@ slot(struct draft *d)
 	hf_buf_puts(&text, "\"}\n");
 	hf_buf_str(d->out, hf_buf_view(&text));
 	hf_buf_release(&text);
-	hf_buf_release(&title);
 }
 
 /* At most 512 bytes where the folder's name allows it: pi does not find a
@@ -410,16 +378,11 @@ acknowledge(struct draft *d)
 static void
 name(struct draft *d)
 {
-	struct hf_buf title = HF_BUF_INIT;
-
-	if (d->seed->title != NULL)
-		title_text(&title, d->seed->title);
-	if (title.len > 0) {
-		begin(d, "session_info");
-		member(d->out, "name", hf_buf_cstr(&title));
-		hf_buf_puts(d->out, "}\n");
-	}
-	hf_buf_release(&title);
+	if (d->seed->title == NULL)
+		return;
+	begin(d, "session_info");
+	member(d->out, "name", d->seed->title);
+	hf_buf_puts(d->out, "}\n");
 }
 
 int

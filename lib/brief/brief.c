@@ -434,14 +434,28 @@ item_markdown(struct hf_buf *out, struct hf_str item)
 	}
 }
 
+/* A line of the goal must not look like a heading of ours. */
+static void
+goal_markdown(struct hf_buf *out, struct hf_str goal)
+{
+	struct hf_str line, rest = goal;
+
+	while (rest.n > 0) {
+		line = hf_str_line(rest, &rest);
+		if (hf_str_starts(line, "## "))
+			hf_buf_putc(out, ' ');
+		hf_buf_str(out, line);
+		hf_buf_putc(out, '\n');
+	}
+}
+
 void
 hf_brief_markdown(struct hf_buf *out, const struct hf_brief *b)
 {
 	size_t f, i;
 
 	hf_buf_printf(out, "## %s\n\n", fields[HF_GOAL].title);
-	hf_buf_str(out, b->goal);
-	hf_buf_putc(out, '\n');
+	goal_markdown(out, b->goal);
 	for (f = HF_GOAL + 1; f < HF_FIELDS; f++) {
 		if (b->list[f].n == 0)
 			continue;

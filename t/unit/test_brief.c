@@ -4,7 +4,7 @@
 #include "brief/brief.h"
 #include "brief/cues.h"
 #include "session/render.h"
-#include "unit/check.h"
+#include "check.h"
 
 #define REST	"\"decisions\":[\"d\"],\"constraints\":[],\"artifacts\":[]," \
 	"\"verified\":[],\"pending\":[],\"next_steps\":[],\"uncertainties\":[]"

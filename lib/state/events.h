@@ -10,7 +10,7 @@
 
 enum { HF_EVENTS_MAX = 1 << 20 };
 
-/* {"at", "event", "attempt", "from", "to", "phase", "error"} */
+/* What happened to an attempt, or to a session; to may be NULL. */
 void	hf_event_attempt(const char *event, const struct hf_attempt *r);
 void	hf_event_session(const char *event, const char *agent,
 	    const char *id, const char *to);

@@ -4,15 +4,18 @@
  * Only LF ends a row (CR before it, a byte order mark at the start, blank
  * lines and a missing last LF are no damage). A damaged row costs that row
  * at most (FORMATS 2.1, CASES M8, M9):
- *  - bad UTF-8 and unpaired surrogates are mended (mended counts them);
- *  - a line that does not parse is searched for whole records inside it
- *    ({"parentUuid", {"type", {"timestamp" and the keys that head the rows
- *    of the six formats): each one found is a row, the rest is bad;
- *  - runs of NUL bytes are stepped over;
+ *  - bad UTF-8, unpaired surrogates and control bytes in strings are mended;
+ *  - a line that does not parse, or has something behind a row, is searched
+ *    for whole records ({"parentUuid", {"type", {"timestamp" and the other
+ *    keys that rows of the six formats begin with): each one is a row, each
+ *    piece between them is bad. What may be a part of the row around it is
+ *    none. The search is bounded: 4096 tries, eight times the line;
+ *  - runs of NUL bytes are stepped over, each of them bad;
  *  - a string split by raw newlines is joined again, over at most 64 lines;
- *  - a last line without LF that does not parse is a torn tail, not bad;
- *  - a line over max is skipped and counted as bad.
- * Memory: the longest row kept.
+ *  - a last line without LF that does not parse, or NUL bytes at the end,
+ *    are a torn tail, not bad;
+ *  - a line over 256 MiB is skipped and bad.
+ * Memory: twice the longest row that is kept, and its values.
  */
 #ifndef HF_JSON_JSONL_H
 #define HF_JSON_JSONL_H
@@ -29,13 +32,16 @@ struct hf_jsonl_row {
 	struct hf_str raw;		/* its bytes in the file */
 	uint64_t off;			/* where they begin */
 	uint64_t line;			/* from 1 */
-	bool mended;
+	bool mended;			/* or joined */
 };
 
 struct hf_jsonl_stats {
-	uint64_t rows, bad, mended;
+	uint64_t rows, bad, mended;	/* mended: of the rows */
 	uint64_t bytes;		/* read so far, torn tail included */
-	uint64_t end;		/* offset behind the last whole row */
+	uint64_t lines;		/* whole ones before end; a caller that goes
+				 * on from end may set it back after init */
+	uint64_t end;		/* offset where a later reading goes on:
+				 * behind the last whole line or row */
 	bool torn;		/* the last line is torn */
 };
 
@@ -57,11 +63,12 @@ void	hf_jsonl_init(struct hf_jsonl *r, int fd, const char *name,
 	    uint64_t off, uint64_t limit);
 void	hf_jsonl_release(struct hf_jsonl *r);
 /* 1 and the next row, 0 at the end, -1 (I/O, cancelled). Arrays and
- * scalars alone on a line count as bad. */
+ * scalars alone on a line count as bad. A file that shrinks while it is read
+ * just ends. */
 int	hf_jsonl_next(struct hf_jsonl *r, struct hf_jsonl_row *row,
 	    struct hf_err *err);
-/* A row again by its place: parses len bytes at off the same way. The
- * text's memory goes with *json. */
+/* A row again by its place: parses len bytes at off the same way; scratch
+ * is used for them. HF_E_CHANGED when there is no such row any more. */
 struct hf_json *hf_jsonl_at(int fd, uint64_t off, uint64_t len,
 	    struct hf_buf *scratch, struct hf_err *err);
 

@@ -182,6 +182,11 @@ test_grace(void)
 	    "while :; do sleep 0.05; done) & wait"), -1);
 	CHECK_INT(err.code, HF_E_TIMEOUT);
 	CHECK_INT(access(file, F_OK), 0);
+	/* One that was stopped can do so too. */
+	unlink(file);
+	CHECK_INT(sh_in(p, "trap ': >cleaned; exit' TERM; kill -STOP $$"),
+	    -1);
+	CHECK_INT(access(file, F_OK), 0);
 	free(file);
 	scratch_remove(folder);
 }

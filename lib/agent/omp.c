@@ -148,12 +148,13 @@ by_id(const char *id)
 static const struct hf_tool tools[] = {
 	{ "read", HF_ACT_READ, "path|file_path", NULL },
 	{ "write", HF_ACT_WRITE, "path|file_path", NULL },
-	{ "edit", HF_ACT_EDIT, "path|file_path|input", NULL },
+	{ "edit", HF_ACT_EDIT, "path|file_path", NULL },
 	{ "apply_patch", HF_ACT_EDIT, "input|patch", NULL },
 	{ "ast_edit", HF_ACT_EDIT, "paths|path", NULL },
 	{ "bash", HF_ACT_RUN, "command", NULL },
 	{ "ask", HF_ACT_ASK, "questions|question", NULL },
 	{ "todo", HF_ACT_TODOS, "todos|items", NULL },
+	{ "todo_status", HF_ACT_TODO_SET, "task", "status" },
 	{ "todo_write", HF_ACT_TODOS, "todos|items", NULL },
 	{ "task", HF_ACT_SPAWN, "task|tasks", NULL },
 	{ NULL, HF_ACT_OTHER, NULL, NULL }

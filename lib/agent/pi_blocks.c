@@ -1,10 +1,11 @@
 #include "agent/pi.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { IMAGE_CHARS = 4800, IMAGE_TOKENS = 1200 };
 
-/* ---- content ---- */
+/* ---- blocks ---- */
 
 static void
 text(struct hf_blocks *out, struct hf_str a)
@@ -41,6 +42,177 @@ call(struct hf_blocks *out, struct hf_str id, struct hf_str name,
 	b->args = args;
 }
 
+/* ---- calls, in the form that the table of tools reads ---- */
+
+/* Arguments of our own making, as JSON; NULL when there are too many. */
+static const struct hf_jval *
+made(struct hf_blocks *out, struct hf_buf *text)
+{
+	struct hf_json *j = NULL;
+
+	if (out->njson < sizeof(out->json) / sizeof(out->json[0]))
+		j = hf_json_parse(hf_buf_view(text), HF_JSON_RAW, NULL, NULL,
+		    NULL);
+	if (j != NULL)
+		out->json[out->njson++] = j;
+	hf_buf_release(text);
+	return hf_json_root(j);
+}
+
+static void
+pair(struct hf_buf *to, const char *key, struct hf_str value)
+{
+	hf_buf_putc(to, to->len == 0 ? '{' : ',');
+	hf_buf_printf(to, "\"%s\":", key);
+	hf_json_quote(to, value);
+}
+
+static const struct hf_jval *
+made_one(struct hf_blocks *out, const char *key, struct hf_str value)
+{
+	struct hf_buf json = HF_BUF_INIT;
+
+	pair(&json, key, value);
+	hf_buf_putc(&json, '}');
+	return made(out, &json);
+}
+
+/* "[src/x.c#1a2b]" above the changes of a file: its path. */
+static struct hf_str
+section(struct hf_str line)
+{
+	size_t i;
+
+	if (line.n < 4 || line.s[0] != '[' || line.s[line.n - 1] != ']')
+		return HF_STR_NONE;
+	for (i = line.n - 2; i > 1 && line.s[i] != '#'; i--)
+		;
+	return i > 1 ? hf_strn(line.s + 1, i - 1) : HF_STR_NONE;
+}
+
+/* Is the section whose lines are rest one that removes its file? */
+static bool
+removes(struct hf_str rest)
+{
+	struct hf_str line;
+
+	while (rest.n > 0) {
+		line = hf_str_line(rest, &rest);
+		if (section(line).n > 0)
+			return false;
+		if (hf_str_is(hf_str_trim(line), "REM"))
+			return true;
+	}
+	return false;
+}
+
+/* omp's own kind of patch with its files named as in the common one; NULL
+ * for a text that names none. */
+static const struct hf_jval *
+patch(struct hf_blocks *out, struct hf_str input)
+{
+	struct hf_buf text = HF_BUF_INIT;
+	const struct hf_jval *args = NULL;
+	struct hf_str line, path, rest = input;
+	bool named = hf_str_find(input, HF_STR("*** Begin Patch"), 0) !=
+	    SIZE_MAX;
+
+	if (!named)
+		hf_buf_puts(&text, "*** Begin Patch\n");
+	while (rest.n > 0) {
+		line = hf_str_line(rest, &rest);
+		path = section(line);
+		if (path.n > 0) {
+			named = true;
+			hf_buf_puts(&text, removes(rest) ?
+			    "*** Delete File: " : "*** Update File: ");
+			hf_buf_str(&text, path);
+		} else if (hf_str_starts(line, "MV ")) {
+			hf_buf_puts(&text, "*** Move to: ");
+			hf_buf_str(&text, hf_str_trim(hf_strn(line.s + 3,
+			    line.n - 3)));
+		} else {
+			hf_buf_str(&text, line);
+		}
+		hf_buf_putc(&text, '\n');
+	}
+	if (named)
+		args = made_one(out, "input", hf_buf_view(&text));
+	hf_buf_release(&text);
+	return args;
+}
+
+static void
+todo_items(struct hf_buf *json, const struct hf_jval *items)
+{
+	const struct hf_jval *v;
+	struct hf_jiter it;
+
+	hf_json_iter(&it, items);
+	while ((v = hf_json_next(&it, NULL)) != NULL) {
+		if (hf_json_str(v).n == 0)
+			continue;
+		if (json->data[json->len - 1] != '[')
+			hf_buf_putc(json, ',');
+		hf_json_quote(json, hf_json_str(v));
+	}
+}
+
+/* omp's list in phases, as one list. */
+static const struct hf_jval *
+todo_list(struct hf_blocks *out, const struct hf_jval *args)
+{
+	struct hf_buf json = HF_BUF_INIT;
+	const struct hf_jval *v;
+	struct hf_jiter it;
+
+	hf_buf_puts(&json, "{\"todos\":[");
+	todo_items(&json, hf_json_get(args, "items"));
+	hf_json_iter(&it, hf_json_get(args, "list"));
+	while ((v = hf_json_next(&it, NULL)) != NULL)
+		todo_items(&json, hf_json_get(v, "items"));
+	hf_buf_puts(&json, "]}");
+	return made(out, &json);
+}
+
+static const struct hf_jval *
+todo_status(struct hf_blocks *out, struct hf_str task, struct hf_str op)
+{
+	struct hf_buf json = HF_BUF_INIT;
+
+	pair(&json, "task", task);
+	pair(&json, "status", hf_str_is(op, "done") ? HF_STR("completed") :
+	    hf_str_is(op, "start") ? HF_STR("in_progress") :
+	    hf_str_is(op, "block") ? HF_STR("blocked") :
+	    hf_str_is(op, "unblock") ? HF_STR("pending") :
+	    HF_STR("cancelled"));
+	hf_buf_putc(&json, '}');
+	return made(out, &json);
+}
+
+static void
+tool_call(struct hf_blocks *out, const struct hf_jval *v)
+{
+	const struct hf_jval *args = hf_json_get(v, "arguments"), *own = NULL;
+	struct hf_str name = hf_json_get_str(v, "name");
+	struct hf_str op = hf_json_get_str(args, "op");
+	struct hf_str task = hf_json_get_str(args, "task");
+
+	if (hf_str_is(name, "edit")) {
+		own = patch(out, hf_json_get_str(args, "input"));
+		if (own != NULL)
+			name = HF_STR("apply_patch");
+	} else if (hf_str_is(name, "todo") && hf_str_is(op, "init")) {
+		own = todo_list(out, args);
+	} else if (hf_str_is(name, "todo") && task.n > 0 && op.n > 0) {
+		own = todo_status(out, task, op);
+		name = HF_STR("todo_status");
+	}
+	call(out, hf_json_get_str(v, "id"), name, own != NULL ? own : args);
+}
+
+/* ---- content ---- */
+
 /* A string, or an array of text, thinking, toolCall and image. */
 static void
 content(struct hf_blocks *out, const struct hf_jval *v)
@@ -58,9 +230,7 @@ content(struct hf_blocks *out, const struct hf_jval *v)
 		if (hf_str_is(type, "text"))
 			text(out, hf_json_get_str(v, "text"));
 		else if (hf_str_is(type, "toolCall"))
-			call(out, hf_json_get_str(v, "id"),
-			    hf_json_get_str(v, "name"),
-			    hf_json_get(v, "arguments"));
+			tool_call(out, v);
 		else if (hf_str_is(type, "thinking"))
 			hf_blocks_add(out, HF_BLOCK_THINKING)->text =
 			    hf_json_get_str(v, "thinking");
@@ -129,15 +299,14 @@ tool_result(struct hf_blocks *out, const struct hf_jval *m)
 		b->error = true;
 }
 
-/* A line that the user ran: the call and its result in one. The message
- * holds the member that the tool's arguments would. */
+/* A line that the user ran: the call and its result in one. */
 static void
 execution(struct hf_blocks *out, const struct hf_jval *m, struct hf_str id,
-    struct hf_str name)
+    struct hf_str name, const char *key)
 {
 	struct hf_block *b;
 
-	call(out, id, name, m);
+	call(out, id, name, made_one(out, key, hf_json_get_str(m, key)));
 	b = hf_blocks_add(out, HF_BLOCK_RESULT);
 	b->id = id;
 	b->name = name;
@@ -161,7 +330,7 @@ mentions(struct hf_blocks *out, const struct hf_jval *files)
 		path = hf_json_get_str(v, "path");
 		if (path.n == 0)
 			continue;
-		call(out, path, HF_STR("read"), v);
+		call(out, path, HF_STR("read"), made_one(out, "path", path));
 		b = hf_blocks_add(out, HF_BLOCK_RESULT);
 		b->id = path;
 		b->name = HF_STR("read");
@@ -197,9 +366,9 @@ message(struct hf_blocks *out, const struct hf_jval *m, struct hf_str id)
 	if (hf_str_is(role, "toolResult"))
 		tool_result(out, m);
 	else if (hf_str_is(role, "bashExecution"))
-		execution(out, m, id, HF_STR("bash"));
+		execution(out, m, id, HF_STR("bash"), "command");
 	else if (hf_str_is(role, "pythonExecution"))
-		execution(out, m, id, HF_STR("python"));
+		execution(out, m, id, HF_STR("python"), "code");
 	else if (hf_str_is(role, "fileMention"))
 		mentions(out, hf_json_get(m, "files"));
 	else if (hf_str_is(role, "branchSummary") ||

@@ -250,6 +250,8 @@ slot(struct draft *d)
 	struct hf_buf text = HF_BUF_INIT;
 	size_t room, pad;
 
+	if (view.n > SLOT)
+		view.n = hf_utf8_cut(view, SLOT);
 	for (;;) {
 		hf_buf_clear(&text);
 		hf_buf_puts(&text, "{\"type\":\"title\",\"v\":1,\"title\":");

@@ -472,9 +472,11 @@ one_row(struct reader *r, const struct hf_row *row,
 			f->interruptions++;
 		assistant(r, row, bs);
 		break;
-	case HF_ROW_RESULT:
+	case HF_ROW_RESULT:	/* a line that the user ran has both */
 		for (i = 0; i < bs->n; i++)
-			if (bs->b[i].kind == HF_BLOCK_RESULT)
+			if (bs->b[i].kind == HF_BLOCK_CALL)
+				call(r, &bs->b[i]);
+			else if (bs->b[i].kind == HF_BLOCK_RESULT)
 				result(r, &bs->b[i]);
 		break;
 	case HF_ROW_OTHER:

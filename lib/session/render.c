@@ -245,9 +245,11 @@ one_row(struct pieces *ps, const struct hf_row *row,
 		if (!(row->flags & (HF_ROW_SYNTHETIC | HF_ROW_ERROR)))
 			assistant_blocks(ps, bs);
 		break;
-	case HF_ROW_RESULT:
+	case HF_ROW_RESULT:	/* a line that the user ran has both */
 		for (i = 0; i < bs->n; i++)
-			if (bs->b[i].kind == HF_BLOCK_RESULT)
+			if (bs->b[i].kind == HF_BLOCK_CALL)
+				call_piece(ps, &bs->b[i]);
+			else if (bs->b[i].kind == HF_BLOCK_RESULT)
 				result_piece(ps, &bs->b[i]);
 		break;
 	case HF_ROW_OTHER:

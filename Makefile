@@ -198,7 +198,7 @@ fuzz: fuzz-tests
 	sh scripts/fuzz $(FUZZ_SECONDS) $(FUZZERS)
 
 interop: all
-	HF_BIN='$(abspath $(BUILD))/bin' sh t/interop/run
+	sh t/interop/run "$(abspath $(BUILD))/bin"
 
 bench: all
 	HF_BIN='$(abspath $(BUILD))/bin' sh scripts/bench

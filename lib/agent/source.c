@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agent/agent.h"
+#include "agent/peek.h"
 #include "agent/unpack.h"
 #include "base/io.h"
 #include "json/jsonl.h"
@@ -55,29 +55,6 @@ add_part(struct hf_source *src, const char *name)
 	return part;
 }
 
-/* A regular file, without waiting for a FIFO's other end. */
-static int
-open_regular(const char *path, struct hf_err *err)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	struct stat sb;
-
-	if (fd < 0)
-		return hf_err_open(err, errno, "cannot open '%s'", path);
-	if (fstat(fd, &sb) < 0)
-		hf_err_sys(err, errno, "cannot look at '%s'", path);
-	else if (S_ISDIR(sb.st_mode))
-		hf_err_set(err, HF_E_NOT_A_SESSION,
-		    "'%s' is a folder, not a session", path);
-	else if (!S_ISREG(sb.st_mode))
-		hf_err_set(err, HF_E_NOT_A_SESSION,
-		    "'%s' is not a regular file", path);
-	else
-		return fd;
-	close(fd);
-	return -1;
-}
-
 /* Gives fd to a new part, unpacked if need be. */
 static int
 add_fd(struct hf_source *src, int fd, const char *name, struct hf_err *err)
@@ -109,7 +86,7 @@ int
 hf_source_add(struct hf_source *src, const char *path, uint64_t limit,
     bool inherited, struct hf_err *err)
 {
-	int fd = open_regular(path, err);
+	int fd = hf_peek_open(path, err);
 
 	if (fd < 0 || add_fd(src, fd, path, err) < 0)
 		return -1;
@@ -289,6 +266,9 @@ next_row(struct hf_source *src, struct hf_record *rec, struct hf_err *err)
 	}
 	r = hf_jsonl_next(&st->reader, &row, err);
 	count(src, &st->reader.stats);
+	if (r > 0 && row.mended && src->strict)
+		explain(row.line, row.off, "bad UTF-8, an unpaired surrogate "
+		    "or a raw line end in a string", src);
 	if (r >= 0 && src->strict && src->bad + src->mended > 0)
 		return strict_error(src, err);
 	if (r <= 0)
@@ -377,7 +357,7 @@ hf_source_at(struct hf_source *src, struct hf_ref ref,
 	if (part->fd >= 0) {
 		st->again = hf_jsonl_at(part->fd, ref.off, ref.len,
 		    &st->scratch, err);
-		rec->raw = hf_buf_view(&st->scratch);
+		rec->raw = hf_strn(st->scratch.data, ref.len);
 	} else if (ref.off <= part->text.n &&
 	    ref.len <= part->text.n - ref.off) {
 		rec->raw = hf_strn(part->text.s + ref.off, ref.len);

@@ -160,10 +160,11 @@ static int64_t
 cooldown_ms(void)
 {
 	struct hf_config c;
+	struct hf_err ignored;
 	int64_t s = 300;
 
 	/* Undoing must not depend on a configuration that can be read. */
-	if (hf_config_load(&c, NULL) == 0) {
+	if (hf_config_load(&c, &ignored) == 0) {
 		s = c.cooldown_seconds;
 		hf_config_release(&c);
 	}

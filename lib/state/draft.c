@@ -34,11 +34,12 @@ static void
 read_source(const struct hf_attempt *r, struct hf_session *s)
 {
 	struct hf_session seen;
+	struct hf_err ignored;
 
 	hf_session_init(s);
 	hf_session_init(&seen);
 	if (r->source.path != NULL &&
-	    hf_session_peek(r->source.path, &seen, NULL) == 0) {
+	    hf_session_peek(r->source.path, &seen, &ignored) == 0) {
 		hf_session_release(s);
 		*s = seen;
 	} else

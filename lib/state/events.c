@@ -1,6 +1,7 @@
 #include "state/events.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,12 +19,13 @@ static void
 append(struct hf_str line)
 {
 	struct hf_dir d = HF_DIR_INIT;
-	char *path = hf_store_dir(NULL);
+	struct hf_err ignored;
+	char *path = hf_store_dir(&ignored);
 	struct stat st;
 	int fd = -1;
 
 	/* Whoever changes the state has made the folder. */
-	if (path == NULL || hf_dir_open(&d, path, NULL) < 0)
+	if (path == NULL || hf_dir_open(&d, path, &ignored) < 0)
 		goto out;
 	if (fstatat(d.fd, events, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
 	    st.st_size > HF_EVENTS_MAX)

@@ -517,7 +517,8 @@ find_by_scan(struct hf_store *st, const char *id, struct hf_attempt *r,
 		return -1;
 	/* The newest comes last: ids begin with their time. */
 	for (size_t i = keys.n; i > 0 && rc == 0; i--) {
-		int got = load_key(st, keys.key[i - 1], r, NULL);
+		struct hf_err ignored;
+		int got = load_key(st, keys.key[i - 1], r, &ignored);
 
 		if (got > 0 && concerns(r, id))
 			rc = 1;

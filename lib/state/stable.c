@@ -131,7 +131,7 @@ other_file(const struct hf_stable *s, const struct hf_config *c,
 			hf_trigger_release(&t);
 		}
 		hf_metrics_release(&now);
-	} else if (err != NULL && err->code != HF_E_CANCELLED)
+	} else if (err->code != HF_E_CANCELLED)
 		err->code = HF_E_CHANGED;
 	hf_session_release(&session);
 	return rc;
@@ -144,7 +144,7 @@ hf_stable(const struct hf_stable *s, const struct hf_config *c,
 	struct hf_file_id file;
 
 	if (hf_measure_file(s->session->path, &file, err) < 0) {
-		if (err != NULL && err->code == HF_E_NOT_FOUND) {
+		if (err->code == HF_E_NOT_FOUND) {
 			hf_err_prefix(err, "the session has gone");
 			err->code = HF_E_CHANGED;
 		}

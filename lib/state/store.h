@@ -13,6 +13,8 @@
  * asked for the same operations, so nothing here may need more than a
  * remote key-value store offers: one key is changed at a time, a list
  * comes in pages, a lock may time out, a lease is judged by the store.
+ *
+ * err is never NULL, here and in all of lib/state.
  */
 #ifndef HF_STATE_STORE_H
 #define HF_STATE_STORE_H

@@ -13,270 +13,469 @@
 #include "base/mem.h"
 #include "base/opt.h"
 #include "config/edit.h"
+#include "json/num.h"
 
-enum { FILE_MAX = 1 << 20, ARGV_MAX = 64, TEXT_MAX = 4096 };
+enum { FILE_MAX = 1 << 20, ARGV_MAX = 256, SHOWN_MAX = 60 };
 
+#define NAME	"config.json"
+#define DAY	INT64_C(86400)
 #define AT(member)	offsetof(struct hf_config, member)
+#define BOOLEAN(name, def, env, member) \
+	{ name, HF_KEY_BOOL, def, 0, 0, NULL, env, AT(member) }
+#define INTEGER(name, def, min, max, env, member) \
+	{ name, HF_KEY_INT, def, min, max, NULL, env, AT(member) }
+#define STRING(name, def, words, env, member) \
+	{ name, HF_KEY_STR, def, 0, 0, words, env, AT(member) }
+#define ARGUMENTS(name, member) \
+	{ name, HF_KEY_ARGV, NULL, 0, 0, NULL, NULL, AT(member) }
 
-/* The one place that says which keys there are. */
 static const struct hf_key keys[] = {
-	{ "autoHandoff", HF_KEY_BOOL, "false", 0, 0,
-	    "HANDOFF_AUTO_HANDOFF", AT(auto_handoff) },
-	{ "handoffRatio", HF_KEY_RATIO, "0.75", 200000, 950000,
+	BOOLEAN("autoHandoff", "false", "HANDOFF_AUTO_HANDOFF",
+	    auto_handoff),
+	{ "handoffRatio", HF_KEY_RATIO, "0.75", 200000, 950000, NULL,
 	    "HANDOFF_RATIO", AT(ratio_ppm) },
-	{ "handoffTokens", HF_KEY_INT, "120000", 8000, 1000000,
-	    "HANDOFF_TOKENS", AT(tokens) },
-	{ "handoffMinTurns", HF_KEY_INT, "4", 2, 100,
-	    "HANDOFF_MIN_TURNS", AT(min_turns) },
-	{ "handoffCompactions", HF_KEY_INT, "3", 0, 100,
-	    "HANDOFF_COMPACTIONS", AT(compactions) },
-	{ "summarize.provider", HF_KEY_STR, "\"extract\"", 1, 64,
-	    "HANDOFF_SUMMARIZE_PROVIDER", AT(provider) },
-	{ "summarize.model", HF_KEY_STR, "null", 1, 256,
-	    "HANDOFF_SUMMARIZE_MODEL", AT(model) },
-	{ "summarize.baseUrl", HF_KEY_STR, "null", 1, 2048,
-	    "HANDOFF_SUMMARIZE_BASE_URL", AT(base_url) },
-	{ "summarize.keyEnv", HF_KEY_STR, "null", 1, 256,
-	    "HANDOFF_SUMMARIZE_KEY_ENV", AT(key_env) },
-	{ "summarize.keyCommand", HF_KEY_ARGV, "null", 0, 0, NULL,
-	    AT(key_command) },
-	{ "summarize.command", HF_KEY_ARGV, "null", 0, 0, NULL,
-	    AT(command) },
-	{ "summarize.timeoutSeconds", HF_KEY_INT, "180", 1, 3600,
-	    "HANDOFF_SUMMARIZE_TIMEOUT_SECONDS", AT(timeout_seconds) },
-	{ "summarize.maxTokens", HF_KEY_INT, "6000", 256, 200000,
-	    "HANDOFF_SUMMARIZE_MAX_TOKENS", AT(max_tokens) },
-	{ "summarize.headers", HF_KEY_MAP, "{}", 0, 0, NULL, AT(headers) },
-	{ "summarize.caFile", HF_KEY_STR, "null", 1, TEXT_MAX,
-	    "HANDOFF_SUMMARIZE_CA_FILE", AT(ca_file) },
-	{ "summarize.allowHttp", HF_KEY_BOOL, "false", 0, 0,
-	    "HANDOFF_SUMMARIZE_ALLOW_HTTP", AT(allow_http) },
-	{ "fallback", HF_KEY_STR, "\"none\"", 1, 16,
-	    "HANDOFF_FALLBACK", AT(fallback) },
-	{ "secrets.file", HF_KEY_STR, "null", 1, TEXT_MAX,
-	    "HANDOFF_SECRETS_FILE", AT(secrets_file) },
-	{ "secrets.restore", HF_KEY_BOOL, "false", 0, 0,
-	    "HANDOFF_SECRETS_RESTORE", AT(secrets_restore) },
-	{ "models", HF_KEY_MAP, "{}", 0, 0, NULL, AT(models) },
-	{ "start", HF_KEY_ARGV, "null", 0, 0, NULL, AT(start) },
-	{ "titleSuffix", HF_KEY_STR, "null", 0, 200,
-	    "HANDOFF_TITLE_SUFFIX", AT(title_suffix) },
-	{ "handoffSaveToDisk", HF_KEY_BOOL, "false", 0, 0,
-	    "HANDOFF_SAVE_TO_DISK", AT(save_to_disk) },
-	{ "handoffInsteadOfCompact", HF_KEY_BOOL, "false", 0, 0,
-	    "HANDOFF_INSTEAD_OF_COMPACT", AT(instead_of_compact) },
-	{ "maxChain", HF_KEY_INT, "8", 1, 1000,
-	    "HANDOFF_MAX_CHAIN", AT(max_chain) },
-	{ "cooldownSeconds", HF_KEY_INT, "300", 1, 86400,
-	    "HANDOFF_COOLDOWN_SECONDS", AT(cooldown_seconds) },
-	{ "keepDays", HF_KEY_INT, "90", 1, 36500,
-	    "HANDOFF_KEEP_DAYS", AT(keep_days) },
-	{ "store", HF_KEY_STR, "\"files\"", 1, 2048,
-	    "HANDOFF_STORE", AT(store) },
+	INTEGER("handoffTokens", "120000", 8000, 1000000, "HANDOFF_TOKENS",
+	    tokens),
+	INTEGER("handoffMinTurns", "4", 2, 100, "HANDOFF_MIN_TURNS",
+	    min_turns),
+	INTEGER("handoffCompactions", "3", 0, 100, "HANDOFF_COMPACTIONS",
+	    compactions),
+	STRING("summarize.provider", "\"extract\"", NULL,
+	    "HANDOFF_SUMMARIZE_PROVIDER", provider),
+	STRING("summarize.model", NULL, NULL, "HANDOFF_SUMMARIZE_MODEL",
+	    model),
+	STRING("summarize.baseUrl", NULL, NULL,
+	    "HANDOFF_SUMMARIZE_BASE_URL", base_url),
+	STRING("summarize.keyEnv", NULL, NULL, "HANDOFF_SUMMARIZE_KEY_ENV",
+	    key_env),
+	ARGUMENTS("summarize.keyCommand", key_command),
+	ARGUMENTS("summarize.command", command),
+	INTEGER("summarize.timeoutSeconds", "180", 1, 3600,
+	    "HANDOFF_SUMMARIZE_TIMEOUT_SECONDS", timeout_seconds),
+	INTEGER("summarize.maxTokens", "6000", 256, 200000,
+	    "HANDOFF_SUMMARIZE_MAX_TOKENS", max_tokens),
+	{ "summarize.headers", HF_KEY_MAP, "{}", 0, 0, NULL, NULL,
+	    AT(headers) },
+	STRING("summarize.caFile", NULL, NULL, "HANDOFF_SUMMARIZE_CA_FILE",
+	    ca_file),
+	BOOLEAN("summarize.allowHttp", "false",
+	    "HANDOFF_SUMMARIZE_ALLOW_HTTP", allow_http),
+	STRING("fallback", "\"none\"", "none|extract", "HANDOFF_FALLBACK",
+	    fallback),
+	STRING("secrets.file", NULL, NULL, "HANDOFF_SECRETS_FILE",
+	    secrets_file),
+	BOOLEAN("secrets.restore", "false", "HANDOFF_SECRETS_RESTORE",
+	    secrets_restore),
+	{ "models", HF_KEY_MAP, "{}", 1000, 1000000000, NULL, NULL,
+	    AT(models) },
+	ARGUMENTS("start", start),
+	STRING("titleSuffix", "\"off\"", NULL, "HANDOFF_TITLE_SUFFIX",
+	    title_suffix),
+	BOOLEAN("handoffSaveToDisk", "false", "HANDOFF_SAVE_TO_DISK",
+	    save_to_disk),
+	BOOLEAN("handoffInsteadOfCompact", "false",
+	    "HANDOFF_INSTEAD_OF_COMPACT", instead_of_compact),
+	INTEGER("maxChain", "8", 1, 1000, "HANDOFF_MAX_CHAIN", max_chain),
+	INTEGER("cooldownSeconds", "300", 0, 7 * DAY,
+	    "HANDOFF_COOLDOWN_SECONDS", cooldown_seconds),
+	INTEGER("keepDays", "90", 1, 36500, "HANDOFF_KEEP_DAYS", keep_days),
+	STRING("store", "\"files\"", NULL, "HANDOFF_STORE", store),
 };
 
-enum { NKEYS = sizeof(keys) / sizeof(keys[0]) };
+enum { KEYS = sizeof(keys) / sizeof(*keys) };
+
+/* ---- the table ---- */
 
 const struct hf_key *
 hf_config_keys(size_t *n)
 {
-	*n = NKEYS;
+	*n = KEYS;
 	return keys;
+}
+
+static const struct hf_key *
+key_find(struct hf_str name)
+{
+	for (size_t i = 0; i < KEYS; i++)
+		if (hf_str_is(name, keys[i].name))
+			return &keys[i];
+	return NULL;
+}
+
+/* Is name a part in front of a dot? */
+static bool
+is_group(const char *name)
+{
+	size_t n = strlen(name);
+
+	for (size_t i = 0; i < KEYS; i++)
+		if (strncmp(keys[i].name, name, n) == 0 &&
+		    keys[i].name[n] == '.')
+			return true;
+	return false;
+}
+
+/* The known key that name was probably meant to be: a typing error, or the
+ * last part alone. */
+static const char *
+nearest(const char *name)
+{
+	const char *words[KEYS], *near, *last = strrchr(name, '.');
+
+	for (size_t i = 0; i < KEYS; i++)
+		words[i] = keys[i].name;
+	near = hf_nearest(name, words, KEYS);
+	last = last != NULL ? last + 1 : name;
+	for (size_t i = 0; i < KEYS && near == NULL; i++) {
+		const char *dot = strrchr(words[i], '.');
+
+		if (hf_str_ieq(hf_str(dot != NULL ? dot + 1 : words[i]),
+		    hf_str(last)))
+			near = words[i];
+	}
+	return near;
+}
+
+static int
+unknown(const char *name, const char *where, struct hf_err *err)
+{
+	const char *near = nearest(name);
+
+	return hf_err_set(err, HF_E_CONFIG, "unknown key '%s'%s%s%s%s%s",
+	    name, where != NULL ? " in " : "", where != NULL ? where : "",
+	    near != NULL ? "; did you mean '" : "", near != NULL ? near : "",
+	    near != NULL ? "'?" : "");
 }
 
 const struct hf_key *
 hf_config_key(const char *name, struct hf_err *err)
 {
-	const char *words[NKEYS], *near;
-	size_t i;
+	const struct hf_key *k = key_find(hf_str(name));
 
-	for (i = 0; i < NKEYS; i++) {
-		if (strcmp(keys[i].name, name) == 0)
-			return &keys[i];
-		words[i] = keys[i].name;
-	}
-	near = hf_nearest(name, words, NKEYS);
-	hf_err_set(err, HF_E_CONFIG, "unknown key '%s'%s%s%s", name,
-	    near != NULL ? ", perhaps '" : "", near != NULL ? near : "",
-	    near != NULL ? "'?" : "");
-	return NULL;
+	if (k == NULL)
+		unknown(name, NULL, err);
+	return k;
 }
 
 /* ---- values ---- */
 
 static void *
-field(struct hf_config *c, const struct hf_key *k)
+member(struct hf_config *c, const struct hf_key *k)
 {
 	return (char *)c + k->offset;
 }
 
-static int
-wants(const struct hf_key *k, const char *what, struct hf_err *err)
+static const char *
+ratio(char out[32], int64_t ppm)
 {
-	return hf_err_set(err, HF_E_CONFIG, "%s must be %s", k->name, what);
+	struct hf_jtree *t = hf_jtree_new();
+	struct hf_buf b = HF_BUF_INIT;
+
+	hf_jtree_write(&b, hf_jtree_ppm(t, ppm), false);
+	memcpy(out, hf_buf_cstr(&b), b.len + 1);
+	hf_buf_release(&b);
+	hf_jtree_free(t);
+	return out;
 }
 
+/* What a key takes, for messages. */
+static void
+wanted(struct hf_buf *out, const struct hf_key *k)
+{
+	char low[32], high[32];
+
+	switch (k->kind) {
+	case HF_KEY_BOOL:
+		hf_buf_puts(out, "true or false");
+		break;
+	case HF_KEY_INT:
+		hf_buf_printf(out, "an integer from %lld to %lld",
+		    (long long)k->min, (long long)k->max);
+		break;
+	case HF_KEY_RATIO:
+		hf_buf_printf(out, "a number from %s to %s",
+		    ratio(low, k->min), ratio(high, k->max));
+		break;
+	case HF_KEY_STR:
+		hf_buf_puts(out, k->words != NULL ? "one of " :
+		    "a string that is not empty, without control characters");
+		hf_buf_puts(out, k->words != NULL ? k->words : "");
+		break;
+	case HF_KEY_ARGV:
+		hf_buf_printf(out, "a list of 1 to %d strings, the program "
+		    "first", ARGV_MAX);
+		break;
+	case HF_KEY_MAP:
+		if (k->max > 0)
+			hf_buf_printf(out, "an object of integers from %lld "
+			    "to %lld", (long long)k->min, (long long)k->max);
+		else
+			hf_buf_puts(out, "an object of strings without "
+			    "control characters");
+		break;
+	}
+}
+
+/* What was found is shown where it cannot be a secret. */
 static int
-set_int(struct hf_config *c, const struct hf_key *k,
-    const struct hf_jval *v, struct hf_err *err)
+wrong(const struct hf_key *k, struct hf_str found, const char *where,
+    struct hf_err *err)
+{
+	struct hf_buf want = HF_BUF_INIT;
+
+	wanted(&want, k);
+	if (k->kind == HF_KEY_ARGV || k->kind == HF_KEY_MAP ||
+	    (k->kind == HF_KEY_STR && k->words == NULL))
+		found.n = 0;
+	found.n = hf_utf8_cut(found, SHOWN_MAX);
+	hf_err_set(err, HF_E_CONFIG, "%s must be %s%s%.*s (%s)", k->name,
+	    hf_buf_cstr(&want), found.n > 0 ? ", not " : "", (int)found.n,
+	    found.n > 0 ? found.s : "", where);
+	hf_buf_release(&want);
+	return -1;
+}
+
+static bool
+clean(struct hf_str a)
+{
+	if (a.s == NULL)
+		return false;
+	for (size_t i = 0; i < a.n; i++)
+		if ((unsigned char)a.s[i] < 0x20 || a.s[i] == 0x7f)
+			return false;
+	return true;
+}
+
+static bool
+is_word(const char *words, struct hf_str a)
+{
+	while (*words != '\0') {
+		size_t n = strcspn(words, "|");
+
+		if (hf_str_eq(a, hf_strn(words, n)))
+			return true;
+		words += n + (words[n] == '|');
+	}
+	return false;
+}
+
+/* A number's spelling into c (NULL: only checks). */
+static bool
+take_number(struct hf_config *c, const struct hf_key *k, struct hf_str a,
+    bool (*parse)(struct hf_str a, int64_t *out))
 {
 	int64_t n;
 
-	if (hf_json_type(v) != HF_J_NUM || !hf_json_int(v, &n))
-		return wants(k, "a whole number", err);
-	if (n < k->min || n > k->max)
-		return hf_err_set(err, HF_E_CONFIG,
-		    "%s must be from %lld to %lld", k->name,
-		    (long long)k->min, (long long)k->max);
-	*(int64_t *)field(c, k) = n;
-	return 0;
+	if (a.s == NULL || !parse(a, &n) || n < k->min || n > k->max)
+		return false;
+	if (c != NULL)
+		*(int64_t *)member(c, k) = n;
+	return true;
 }
 
-static int
-set_ratio(struct hf_config *c, const struct hf_key *k,
-    const struct hf_jval *v, struct hf_err *err)
+static bool
+take_string(struct hf_config *c, const struct hf_key *k, struct hf_str a)
 {
-	int64_t ppm;
+	char **to;
 
-	if (hf_json_type(v) != HF_J_NUM)
-		return wants(k, "a number", err);
-	if (!hf_text_ppm(hf_json_num(v), &ppm) || ppm < k->min ||
-	    ppm > k->max)
-		return hf_err_set(err, HF_E_CONFIG,
-		    "%s must be from 0.%lld to 0.%lld", k->name,
-		    (long long)k->min / 100000, (long long)k->max / 10000);
-	*(int64_t *)field(c, k) = ppm;
-	return 0;
+	if (!clean(a) || a.n == 0 ||
+	    (k->words != NULL && !is_word(k->words, a)))
+		return false;
+	if (c != NULL) {
+		to = member(c, k);
+		free(*to);
+		*to = hf_strndup(a.s, a.n);
+	}
+	return true;
 }
 
 static void
-free_argv(char **argv)
+argv_free(char **argv)
 {
-	size_t i;
-
-	for (i = 0; argv != NULL && argv[i] != NULL; i++)
+	for (size_t i = 0; argv != NULL && argv[i] != NULL; i++)
 		free(argv[i]);
 	free(argv);
 }
 
-static int
-set_argv(struct hf_config *c, const struct hf_key *k,
-    const struct hf_jval *v, struct hf_err *err)
+static bool
+take_argv(struct hf_config *c, const struct hf_key *k,
+    const struct hf_jval *v)
 {
-	const struct hf_jval *word;
-	char **argv, ***to = field(c, k);
 	size_t n = hf_json_size(v), i = 0;
 	struct hf_jiter it;
-	struct hf_str s;
+	struct hf_str a;
+	char **argv;
 
 	if (hf_json_type(v) != HF_J_ARR || n == 0 || n > ARGV_MAX)
-		return wants(k, "a list of 1 to 64 strings", err);
+		return false;
 	argv = hf_calloc(n + 1, sizeof(*argv));
 	hf_json_iter(&it, v);
-	while ((word = hf_json_next(&it, NULL)) != NULL) {
-		s = hf_json_str(word);
-		if (hf_json_type(word) != HF_J_STR ||
-		    memchr(s.s, '\0', s.n) != NULL ||
-		    (i == 0 && s.n == 0)) {
-			free_argv(argv);
-			return wants(k, "a list of 1 to 64 strings", err);
-		}
-		argv[i++] = hf_strndup(s.s, s.n);
+	while ((v = hf_json_next(&it, NULL)) != NULL) {
+		a = hf_json_str(v);
+		if (a.s == NULL || memchr(a.s, '\0', a.n) != NULL ||
+		    (i == 0 && a.n == 0))
+			break;
+		argv[i++] = hf_strndup(a.s, a.n);
 	}
-	free_argv(*to);
-	*to = argv;
-	return 0;
+	if (i < n || c == NULL) {
+		argv_free(argv);
+		return i == n;
+	}
+	argv_free(*(char ***)member(c, k));
+	*(char ***)member(c, k) = argv;
+	return true;
 }
 
-static int
-set_str(struct hf_config *c, const struct hf_key *k, struct hf_str s,
-    struct hf_err *err)
+/* Maps stay where they are, in the parsed file. */
+static bool
+take_map(struct hf_config *c, const struct hf_key *k,
+    const struct hf_jval *v)
 {
-	char **to = field(c, k);
-
-	if ((int64_t)s.n < k->min || (int64_t)s.n > k->max ||
-	    (s.n > 0 && memchr(s.s, '\0', s.n) != NULL))
-		return hf_err_set(err, HF_E_CONFIG,
-		    "%s must be a string of %lld to %lld bytes", k->name,
-		    (long long)k->min, (long long)k->max);
-	if (strcmp(k->name, "fallback") == 0 && !hf_str_is(s, "none") &&
-	    !hf_str_is(s, "extract"))
-		return wants(k, "\"none\" or \"extract\"", err);
-	free(*to);
-	*to = hf_strndup(s.n > 0 ? s.s : "", s.n);
-	return 0;
-}
-
-/* Models are windows, headers are texts. */
-static int
-set_map(struct hf_config *c, const struct hf_key *k,
-    const struct hf_jval *v, struct hf_err *err)
-{
-	bool windows = strcmp(k->name, "models") == 0;
-	const struct hf_jval *m;
+	const struct hf_jval *e;
 	struct hf_jiter it;
-	struct hf_str key;
+	struct hf_str name;
 	int64_t n;
 
 	if (hf_json_type(v) != HF_J_OBJ)
-		return wants(k, "an object", err);
+		return false;
 	hf_json_iter(&it, v);
-	while ((m = hf_json_next(&it, &key)) != NULL)
-		if (windows ? !hf_json_int(m, &n) || n < 1 || n > 1000000000 :
-		    hf_json_type(m) != HF_J_STR)
-			return hf_err_set(err, HF_E_CONFIG,
-			    "%s: '%.*s' must be %s", k->name,
-			    (int)(key.n < 100 ? key.n : 100), key.s, windows ?
-			    "a number of tokens" : "a string");
-	*(const struct hf_jval **)field(c, k) = v;
-	return 0;
+	while ((e = hf_json_next(&it, &name)) != NULL) {
+		if (!clean(name) || name.n == 0)
+			return false;
+		if (k->max == 0 ? !clean(hf_json_str(e)) :
+		    !hf_json_int(e, &n) || n < k->min || n > k->max)
+			return false;
+	}
+	if (c != NULL)
+		*(const struct hf_jval **)member(c, k) = v;
+	return true;
 }
 
+/* Puts a value of the file into c, or checks it when c is NULL. */
 static int
-set_value(struct hf_config *c, const struct hf_key *k,
-    const struct hf_jval *v, struct hf_err *err)
+take(struct hf_config *c, const struct hf_key *k, const struct hf_jval *v,
+    const char *where, struct hf_err *err)
 {
-	if (hf_json_type(v) == HF_J_NULL)
-		return 0;
+	struct hf_buf found = HF_BUF_INIT;
+	bool good = false;
+
 	switch (k->kind) {
 	case HF_KEY_BOOL:
-		if (hf_json_type(v) != HF_J_BOOL)
-			return wants(k, "true or false", err);
-		*(bool *)field(c, k) = hf_json_true(v);
-		return 0;
+		good = hf_json_type(v) == HF_J_BOOL;
+		if (good && c != NULL)
+			*(bool *)member(c, k) = hf_json_true(v);
+		break;
 	case HF_KEY_INT:
-		return set_int(c, k, v, err);
+		good = take_number(c, k, hf_json_num(v), hf_num_int);
+		break;
 	case HF_KEY_RATIO:
-		return set_ratio(c, k, v, err);
+		good = take_number(c, k, hf_json_num(v), hf_text_ppm);
+		break;
 	case HF_KEY_STR:
-		if (hf_json_type(v) != HF_J_STR)
-			return wants(k, "a string", err);
-		return set_str(c, k, hf_json_str(v), err);
+		good = take_string(c, k, hf_json_str(v));
+		break;
 	case HF_KEY_ARGV:
-		return set_argv(c, k, v, err);
+		good = take_argv(c, k, v);
+		break;
 	case HF_KEY_MAP:
-		return set_map(c, k, v, err);
+		good = take_map(c, k, v);
+		break;
 	}
-	return hf_err_set(err, HF_E_INTERNAL, "a key of no kind");
+	if (good)
+		return 0;
+	hf_json_write(&found, v);
+	wrong(k, hf_buf_view(&found), where, err);
+	hf_buf_release(&found);
+	return -1;
 }
 
-/* From a text of JSON; maps live as long as their text, so they are not
- * set this way. */
-static int
-set_text(struct hf_config *c, const struct hf_key *k, struct hf_str text,
-    struct hf_err *err)
+/* The same for the text of a variable or of a default. */
+static bool
+take_text(struct hf_config *c, const struct hf_key *k, struct hf_str a)
 {
-	struct hf_err why;
-	struct hf_json *j;
-	int rc;
+	switch (k->kind) {
+	case HF_KEY_BOOL:
+		if (!is_word("true|1|false|0", a))
+			return false;
+		*(bool *)member(c, k) = is_word("true|1", a);
+		return true;
+	case HF_KEY_INT:
+		return take_number(c, k, a, hf_text_int);
+	case HF_KEY_RATIO:
+		return take_number(c, k, a, hf_text_ppm);
+	case HF_KEY_STR:
+		return take_string(c, k, a);
+	default:
+		return false;
+	}
+}
 
-	j = hf_json_parse(text, HF_JSON_RAW, NULL, NULL, &why);
-	if (j == NULL)
-		return hf_err_set(err, HF_E_CONFIG, "%s: not a value: %s",
-		    k->name, why.msg);
-	rc = set_value(c, k, hf_json_root(j), err);
-	hf_json_free(j);
+/* ---- the sources ---- */
+
+static void
+defaults(struct hf_config *c)
+{
+	for (size_t i = 0; i < KEYS; i++) {
+		struct hf_str a = hf_str(keys[i].fallback);
+
+		if (a.s == NULL || keys[i].kind == HF_KEY_MAP)
+			continue;
+		if (keys[i].kind == HF_KEY_STR)
+			a = hf_strn(a.s + 1, a.n - 2);
+		take_text(c, &keys[i], a);
+	}
+}
+
+/* The members of an object of the file, prefix in front of their names. */
+static int
+from_object(struct hf_config *c, const struct hf_jval *obj,
+    const char *prefix, bool seen[KEYS], struct hf_err *err)
+{
+	struct hf_buf name = HF_BUF_INIT;
+	const struct hf_key *k;
+	const struct hf_jval *v;
+	struct hf_jiter it;
+	struct hf_str key;
+	int rc = 0;
+
+	hf_json_iter(&it, obj);
+	while (rc == 0 && (v = hf_json_next(&it, &key)) != NULL) {
+		hf_buf_clear(&name);
+		hf_buf_puts(&name, prefix);
+		hf_buf_str(&name, key);
+		k = key_find(hf_buf_view(&name));
+		if (k == NULL && is_group(hf_buf_cstr(&name)) &&
+		    hf_json_type(v) == HF_J_OBJ) {
+			hf_buf_putc(&name, '.');
+			rc = from_object(c, v, hf_buf_cstr(&name), seen, err);
+		} else if (k == NULL) {
+			rc = unknown(hf_buf_cstr(&name), c->path, err);
+		} else if (seen[k - keys]) {
+			rc = hf_err_set(err, HF_E_CONFIG,
+			    "%s is there twice (%s)", k->name, c->path);
+		} else if (hf_json_type(v) != HF_J_NULL) {
+			seen[k - keys] = true;
+			rc = take(c, k, v, c->path, err);
+		}
+	}
+	hf_buf_release(&name);
 	return rc;
+}
+
+static int
+from_env(struct hf_config *c, bool seen[KEYS], struct hf_err *err)
+{
+	for (size_t i = 0; i < KEYS; i++) {
+		const struct hf_key *k = &keys[i];
+		const char *s = k->env != NULL ? hf_env(k->env) : NULL;
+
+		if (s == NULL)
+			continue;
+		seen[i] = true;
+		if (!take_text(c, k, hf_str(s)))
+			return wrong(k, hf_str(s), k->env, err);
+	}
+	return 0;
 }
 
 /* ---- the file ---- */
@@ -293,171 +492,151 @@ hf_config_dir(struct hf_err *err)
 	return dir;
 }
 
-/* Others must not be able to change what is run or sent where. */
+/* May we trust what is there? */
 static int
-trusted(const struct stat *st, const char *path, struct hf_err *err)
+check_owner(int fd, const char *path, struct hf_err *err)
 {
-	if (st->st_uid != geteuid() && st->st_uid != 0)
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return hf_err_sys(err, errno, "cannot look at '%s'", path);
+	if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+		return hf_err_set(err, HF_E_CONFIG,
+		    "'%s' is not a regular file", path);
+	if (st.st_uid != geteuid() && st.st_uid != 0)
 		return hf_err_set(err, HF_E_CONFIG,
 		    "'%s' belongs to another user", path);
-	if (st->st_mode & (S_IWGRP | S_IWOTH))
-		return hf_err_set(err, HF_E_CONFIG,
-		    "'%s' can be written by others", path);
+	if (st.st_mode & (S_IWGRP | S_IWOTH))
+		return hf_err_set(err, HF_E_CONFIG, "others may write '%s': "
+		    "chmod go-w", path);
 	return 0;
 }
 
-/* 1 with its text, 0 when there is none. */
+/* The file's text. 1, 0 when there is none, -1. A symbolic link is followed:
+ * people keep their configuration elsewhere; its target is checked. */
 static int
-read_file(const char *dir, const char *path, struct hf_buf *out,
+file_text(const char *dir, const char *path, struct hf_buf *out,
     struct hf_err *err)
 {
-	struct stat st;
-	int fd, rc = -1;
+	struct hf_dir d = HF_DIR_INIT;
+	struct hf_err why = { HF_OK, "" };
+	int fd = -1, rc = -1;
 
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
-		return 0;
-	if (fd < 0 || fstat(fd, &st) < 0) {
-		hf_err_sys(err, errno, "cannot open '%s'", path);
-		err->code = HF_E_CONFIG;
-	} else if (!S_ISREG(st.st_mode)) {
-		hf_err_set(err, HF_E_CONFIG, "'%s' is no file", path);
-	} else if (trusted(&st, path, err) == 0 && stat(dir, &st) == 0 &&
-	    trusted(&st, dir, err) == 0) {
-		out->max = FILE_MAX;
-		rc = hf_io_slurp(fd, out, path, err) < 0 ? -1 : 1;
+	if (hf_dir_open(&d, dir, &why) < 0) {
+		if (why.code == HF_E_NOT_FOUND)
+			return 0;
+		return hf_err_set(err, why.code, "%s", why.msg);
 	}
+	fd = openat(d.fd, NAME, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0 && errno == ENOENT) {
+		rc = 0;
+		goto out;
+	}
+	if (fd < 0)
+		hf_err_sys(err, errno, "cannot open '%s'", path);
+	else if (check_owner(d.fd, dir, err) == 0 &&
+	    check_owner(fd, path, err) == 0)
+		rc = hf_io_slurp(fd, out, path, &why) < 0 ?
+		    hf_err_set(err, out->full ? HF_E_CONFIG : why.code, "%s",
+		    why.msg) : 1;
+out:
 	if (fd >= 0)
 		close(fd);
+	hf_dir_close(&d);
 	return rc;
 }
 
-static bool
-is_group(const char *name)
+static struct hf_str
+without_bom(struct hf_str a)
 {
-	size_t i, n = strlen(name);
-
-	for (i = 0; i < NKEYS; i++)
-		if (strncmp(keys[i].name, name, n) == 0 &&
-		    keys[i].name[n] == '.')
-			return true;
-	return false;
+	return hf_str_starts(a, "\xef\xbb\xbf") ? hf_strn(a.s + 3, a.n - 3) :
+	    a;
 }
 
+/* *j stays NULL for a file that is blank. */
 static int
-set_members(struct hf_config *c, const char *group,
-    const struct hf_jval *v, struct hf_err *err)
-{
-	const struct hf_jval *m;
-	const struct hf_key *k;
-	struct hf_jiter it;
-	struct hf_str key;
-	struct hf_buf name = HF_BUF_INIT;
-	int rc = 0;
-
-	hf_json_iter(&it, v);
-	while (rc == 0 && (m = hf_json_next(&it, &key)) != NULL) {
-		hf_buf_clear(&name);
-		if (group != NULL)
-			hf_buf_printf(&name, "%s.", group);
-		hf_buf_str(&name, key);
-		if (group == NULL && is_group(hf_buf_cstr(&name)) &&
-		    hf_json_type(m) == HF_J_OBJ) {
-			rc = set_members(c, hf_buf_cstr(&name), m, err);
-			continue;
-		}
-		k = hf_config_key(hf_buf_cstr(&name), err);
-		rc = k == NULL ? -1 : set_value(c, k, m, err);
-	}
-	hf_buf_release(&name);
-	return rc;
-}
-
-static int
-parse_file(struct hf_config *c, struct hf_str text, struct hf_err *err)
+file_parse(struct hf_str text, const char *path, struct hf_json **j,
+    struct hf_err *err)
 {
 	struct hf_err why = { HF_OK, "" };
 
+	*j = NULL;
+	text = without_bom(text);
 	if (hf_str_trim(text).n == 0)
 		return 0;
-	c->file = hf_json_parse(text, HF_JSON_RAW | HF_JSON_COMMENTS, NULL,
-	    NULL, &why);
-	if (c->file == NULL)
-		return hf_err_set(err, HF_E_CONFIG, "not JSON: %s", why.msg);
-	if (hf_json_type(hf_json_root(c->file)) != HF_J_OBJ)
-		return hf_err_set(err, HF_E_CONFIG, "not a JSON object");
-	return set_members(c, NULL, hf_json_root(c->file), err);
+	*j = hf_json_parse(text, HF_JSON_RAW | HF_JSON_COMMENTS, NULL, NULL,
+	    &why);
+	if (*j == NULL)
+		return hf_err_set(err, HF_E_CONFIG, "'%s': %s%s", path,
+		    hf_str_starts(hf_str(why.msg), "byte") ? "line 1, " : "",
+		    why.msg);
+	if (hf_json_type(hf_json_root(*j)) == HF_J_OBJ)
+		return 0;
+	hf_json_free(*j);
+	*j = NULL;
+	return hf_err_set(err, HF_E_CONFIG, "'%s': line 1: not an object",
+	    path);
 }
 
+/* *dir, *path and the file's text, as file_text. */
 static int
-load_file(struct hf_config *c, struct hf_err *err)
+file_open(char **dir, char **path, struct hf_buf *text, struct hf_err *err)
 {
-	struct hf_buf text = HF_BUF_INIT;
-	char *dir = hf_config_dir(err);
-	int rc = -1;
-
-	if (dir == NULL)
+	*path = NULL;
+	*dir = hf_config_dir(err);
+	if (*dir == NULL)
 		return -1;
-	c->path = hf_path_join(dir, "config.json");
-	rc = read_file(dir, c->path, &text, err);
-	if (rc > 0) {
-		rc = parse_file(c, hf_buf_view(&text), err);
-		if (rc < 0)
-			hf_err_prefix(err, "'%s'", c->path);
-	}
-	free(dir);
-	hf_buf_release(&text);
-	return rc < 0 ? -1 : 0;
+	*path = hf_path_join(*dir, NAME);
+	return file_text(*dir, *path, text, err);
 }
 
-/* ---- all sources ---- */
-
+/* from, if not NULL, gets where each key's value comes from. */
 static int
-load_env(struct hf_config *c, const struct hf_key *k, struct hf_err *err)
+load(struct hf_config *c, const char *from[KEYS], struct hf_err *err)
 {
-	const char *value = k->env != NULL ? hf_env(k->env) : NULL;
+	struct hf_buf text = HF_BUF_MAX(FILE_MAX);
+	bool file[KEYS] = { false }, env[KEYS] = { false };
+	char *dir = NULL;
 	int rc;
 
-	if (value == NULL)
-		return 0;
-	rc = k->kind == HF_KEY_STR ? set_str(c, k, hf_str(value), err) :
-	    set_text(c, k, hf_str(value), err);
+	memset(c, 0, sizeof(*c));
+	defaults(c);
+	rc = file_open(&dir, &c->path, &text, err);
+	if (rc > 0)
+		rc = file_parse(hf_buf_view(&text), c->path, &c->file, err);
+	if (rc == 0)
+		rc = from_object(c, hf_json_root(c->file), "", file, err);
+	if (rc == 0)
+		rc = from_env(c, env, err);
+	for (size_t i = 0; i < KEYS && from != NULL; i++)
+		from[i] = env[i] ? "environment" : file[i] ? "file" :
+		    "default";
+	if (rc == 0 && strcmp(c->title_suffix, "off") == 0) {
+		free(c->title_suffix);
+		c->title_suffix = NULL;
+	}
+	hf_buf_release(&text);
+	free(dir);
 	if (rc < 0)
-		hf_err_prefix(err, "%s", k->env);
+		hf_config_release(c);
 	return rc;
 }
 
 int
 hf_config_load(struct hf_config *c, struct hf_err *err)
 {
-	size_t i;
-
-	memset(c, 0, sizeof(*c));
-	for (i = 0; i < NKEYS; i++)
-		if (keys[i].kind != HF_KEY_MAP &&
-		    set_text(c, &keys[i], hf_str(keys[i].fallback), err) < 0)
-			goto bad;
-	if (load_file(c, err) < 0)
-		goto bad;
-	for (i = 0; i < NKEYS; i++)
-		if (load_env(c, &keys[i], err) < 0)
-			goto bad;
-	return 0;
-bad:
-	hf_config_release(c);
-	return -1;
+	return load(c, NULL, err);
 }
 
 void
 hf_config_release(struct hf_config *c)
 {
-	size_t i;
-
-	for (i = 0; i < NKEYS; i++)
+	for (size_t i = 0; i < KEYS; i++) {
 		if (keys[i].kind == HF_KEY_STR)
-			free(*(char **)field(c, &keys[i]));
+			free(*(char **)member(c, &keys[i]));
 		else if (keys[i].kind == HF_KEY_ARGV)
-			free_argv(*(char ***)field(c, &keys[i]));
+			argv_free(*(char ***)member(c, &keys[i]));
+	}
 	hf_json_free(c->file);
 	free(c->path);
 	memset(c, 0, sizeof(*c));
@@ -468,57 +647,45 @@ hf_config_release(struct hf_config *c)
 static void
 put_argv(struct hf_buf *out, char *const *argv)
 {
-	size_t i;
-
-	if (argv == NULL) {
-		hf_buf_puts(out, "null");
-		return;
-	}
-	hf_buf_putc(out, '[');
-	for (i = 0; argv[i] != NULL; i++) {
-		hf_buf_puts(out, i > 0 ? "," : "");
+	for (size_t i = 0; argv[i] != NULL; i++) {
+		hf_buf_putc(out, i > 0 ? ',' : '[');
 		hf_json_quote(out, hf_str(argv[i]));
 	}
 	hf_buf_putc(out, ']');
 }
 
 static void
-put_ppm(struct hf_buf *out, int64_t ppm)
-{
-	struct hf_jtree *t = hf_jtree_new();
-
-	hf_jtree_write(out, hf_jtree_ppm(t, ppm), false);
-	hf_jtree_free(t);
-}
-
-static void
 put_value(struct hf_buf *out, struct hf_config *c, const struct hf_key *k)
 {
+	const void *m = member(c, k);
 	const struct hf_jval *map;
-	const char *s;
+	char text[32];
 
 	switch (k->kind) {
 	case HF_KEY_BOOL:
-		hf_buf_puts(out, *(bool *)field(c, k) ? "true" : "false");
+		hf_buf_puts(out, *(const bool *)m ? "true" : "false");
 		break;
 	case HF_KEY_INT:
-		hf_buf_printf(out, "%lld",
-		    (long long)*(int64_t *)field(c, k));
+		hf_buf_printf(out, "%lld", (long long)*(const int64_t *)m);
 		break;
 	case HF_KEY_RATIO:
-		put_ppm(out, *(int64_t *)field(c, k));
+		hf_buf_puts(out, ratio(text, *(const int64_t *)m));
 		break;
 	case HF_KEY_STR:
-		if ((s = *(char **)field(c, k)) != NULL)
-			hf_json_quote(out, hf_str(s));
+		if (*(char *const *)m != NULL)
+			hf_json_quote(out, hf_str(*(char *const *)m));
+		else
+			hf_buf_puts(out, k->fallback != NULL ? k->fallback :
+			    "null");
+		break;
+	case HF_KEY_ARGV:
+		if (*(char **const *)m != NULL)
+			put_argv(out, *(char **const *)m);
 		else
 			hf_buf_puts(out, "null");
 		break;
-	case HF_KEY_ARGV:
-		put_argv(out, *(char ***)field(c, k));
-		break;
 	case HF_KEY_MAP:
-		map = *(const struct hf_jval **)field(c, k);
+		map = *(const struct hf_jval *const *)m;
 		if (map != NULL)
 			hf_json_write(out, map);
 		else
@@ -527,68 +694,64 @@ put_value(struct hf_buf *out, struct hf_config *c, const struct hf_key *k)
 	}
 }
 
-static bool
-in_file(const struct hf_config *c, const char *name)
-{
-	const struct hf_jval *root = c->file != NULL ?
-	    hf_json_root(c->file) : NULL, *v;
-
-	v = hf_json_get(root, name);		/* the flat spelling */
-	if (v == NULL)
-		v = hf_json_at(root, name);
-	return v != NULL && hf_json_type(v) != HF_J_NULL;
-}
-
 int
 hf_config_get(const char *name, struct hf_buf *value, const char **from,
     struct hf_err *err)
 {
 	const struct hf_key *k = hf_config_key(name, err);
+	const char *where[KEYS];
 	struct hf_config c;
 
-	if (k == NULL || hf_config_load(&c, err) < 0)
+	if (k == NULL || load(&c, where, err) < 0)
 		return -1;
 	put_value(value, &c, k);
-	*from = k->env != NULL && hf_env(k->env) != NULL ? "environment" :
-	    in_file(&c, name) ? "file" : "default";
+	*from = where[k - keys];
 	hf_config_release(&c);
 	return 0;
 }
 
-/* The JSON of what a person typed for a key: JSON as it is, else, where a
- * string is wanted, that string. */
-static void
-typed(const struct hf_key *k, const char *text, struct hf_buf *out)
-{
-	if (k->kind == HF_KEY_STR && text[0] != '"' &&
-	    strcmp(text, "null") != 0)
-		hf_json_quote(out, hf_str(text));
-	else
-		hf_buf_puts(out, text);
-}
-
-/* Would the whole file be accepted with this text? */
+/* text as compact JSON that the key takes. */
 static int
-check_text(struct hf_str text, struct hf_err *err)
+checked(const struct hf_key *k, const char *text, struct hf_buf *out,
+    struct hf_err *err)
 {
-	struct hf_config c;
+	struct hf_json *j = hf_json_parse(hf_str(text), HF_JSON_RAW, NULL,
+	    NULL, NULL);
+	struct hf_buf quoted = HF_BUF_INIT;
 	int rc;
 
-	memset(&c, 0, sizeof(c));
-	rc = parse_file(&c, text, err);
-	hf_config_release(&c);
+	if (k->kind == HF_KEY_STR &&
+	    hf_json_type(hf_json_root(j)) != HF_J_STR) {
+		hf_json_free(j);
+		hf_json_quote(&quoted, hf_str(text));
+		j = hf_json_parse(hf_buf_view(&quoted), 0, NULL, NULL, NULL);
+		hf_buf_release(&quoted);
+	}
+	if (j == NULL)
+		return wrong(k, hf_str(text), "config set", err);
+	rc = take(NULL, k, hf_json_root(j), "config set", err);
+	if (rc == 0)
+		hf_json_write(out, hf_json_root(j));
+	hf_json_free(j);
 	return rc;
 }
 
+/* Where the file really is: a link to it is kept. */
 static int
-write_file(const char *dir, struct hf_str text, struct hf_err *err)
+replace(const char *dir, const char *path, struct hf_str text,
+    struct hf_err *err)
 {
+	char *real = realpath(path, NULL);
+	char *real_dir = real != NULL ? hf_path_dir(real) : hf_strdup(dir);
 	struct hf_dir d = HF_DIR_INIT;
-	int rc = -1;
+	int rc = hf_dir_make(&d, real_dir, err);
 
-	if (hf_dir_make(&d, dir, err) == 0)
-		rc = hf_file_replace(&d, "config.json", text, err);
+	if (rc == 0)
+		rc = hf_file_replace(&d, real != NULL ? hf_path_base(real) :
+		    NAME, text, err);
 	hf_dir_close(&d);
+	free(real_dir);
+	free(real);
 	return rc;
 }
 
@@ -596,29 +759,29 @@ int
 hf_config_set(const char *name, const char *text, struct hf_err *err)
 {
 	const struct hf_key *k = hf_config_key(name, err);
-	struct hf_buf old = HF_BUF_INIT, new = HF_BUF_INIT,
-	    value = HF_BUF_INIT;
+	struct hf_buf old = HF_BUF_MAX(FILE_MAX), value = HF_BUF_INIT;
+	struct hf_buf new = HF_BUF_MAX(FILE_MAX);
+	struct hf_json *j = NULL;
 	char *dir = NULL, *path = NULL;
 	int rc = -1;
 
-	if (k == NULL || (dir = hf_config_dir(err)) == NULL)
+	if (k == NULL || (text != NULL && checked(k, text, &value, err) < 0))
 		goto out;
-	path = hf_path_join(dir, "config.json");
-	if (read_file(dir, path, &old, err) < 0)
+	rc = file_open(&dir, &path, &old, err);
+	if (rc >= 0)
+		rc = file_parse(hf_buf_view(&old), path, &j, err);
+	if (rc < 0)
 		goto out;
-	if (text != NULL)
-		typed(k, text, &value);
-	if (check_text(hf_buf_view(&old), err) < 0 ||
-	    hf_config_edit(hf_buf_view(&old), name, text != NULL ?
-	    hf_buf_view(&value) : HF_STR_NONE, &new, err) < 0 ||
-	    check_text(hf_buf_view(&new), err) < 0)
-		goto out;
-	rc = write_file(dir, hf_buf_view(&new), err);
+	rc = hf_edit_set(&new, hf_buf_view(&old), k->name,
+	    text != NULL ? hf_buf_view(&value) : HF_STR_NONE, err);
+	if (rc > 0)
+		rc = replace(dir, path, hf_buf_view(&new), err);
 out:
-	free(dir);
-	free(path);
+	hf_json_free(j);
 	hf_buf_release(&old);
-	hf_buf_release(&new);
 	hf_buf_release(&value);
-	return rc;
+	hf_buf_release(&new);
+	free(path);
+	free(dir);
+	return rc < 0 ? -1 : 0;
 }

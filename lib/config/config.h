@@ -39,8 +39,10 @@ struct hf_config {
 };
 
 /* Loads it. HF_E_CONFIG naming the key and what is wrong with it: unknown
- * (with the nearest known one), wrong type, out of range. A file or folder
- * that others may write, or that another user owns, is refused. */
+ * (with the nearest known one), there twice, wrong type, out of range; or
+ * the file's line that is no JSON. null is as if the key were not there. A
+ * file or folder that others may write, or that another user owns, is
+ * refused. *c is to be released after success only. */
 int	hf_config_load(struct hf_config *c, struct hf_err *err);
 void	hf_config_release(struct hf_config *c);
 
@@ -53,8 +55,10 @@ enum hf_key_kind { HF_KEY_BOOL, HF_KEY_INT, HF_KEY_RATIO, HF_KEY_STR,
 struct hf_key {
 	const char *name;		/* "summarize.provider" */
 	enum hf_key_kind kind;
-	const char *fallback;		/* default as JSON text */
-	int64_t min, max;		/* INT; RATIO in ppm; STR length */
+	const char *fallback;		/* default as JSON text; NULL: not set */
+	int64_t min, max;		/* INT; RATIO in ppm; MAP of integers,
+					 * 0: of strings */
+	const char *words;		/* STR: "a|b", NULL: any text */
 	const char *env;		/* HANDOFF_…, or NULL */
 	size_t offset;			/* in struct hf_config */
 };
@@ -66,8 +70,9 @@ const struct hf_key *hf_config_key(const char *name, struct hf_err *err);
 int	hf_config_get(const char *name, struct hf_buf *value,
 	    const char **from, struct hf_err *err);
 /* Sets a key in the file (text: JSON, or a bare string where a string is
- * wanted; NULL removes it), checked, durable; comments in the file are
- * kept where the edit does not touch them. */
+ * wanted; NULL removes it), checked, durable; comments in the file and its
+ * layout are kept. The file is made when there is none. A file that is no
+ * JSON is left alone: HF_E_CONFIG. */
 int	hf_config_set(const char *name, const char *text,
 	    struct hf_err *err);
 

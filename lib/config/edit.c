@@ -1,33 +1,70 @@
 #include "config/edit.h"
 
+#include <stdint.h>
 #include <string.h>
 
-/* Places are offsets into the text; NOWHERE is none. */
-#define NOWHERE	SIZE_MAX
+#include "json/json.h"
 
-/* Behind white space and comments at i. */
-static size_t
-blank(struct hf_str t, size_t i)
+/*
+ * The text has been parsed: what is done here may rely on that, and only
+ * has to end whatever it meets.
+ */
+enum { ROUNDS = 64 };
+#define NOWHERE		SIZE_MAX
+
+struct member {
+	size_t key, value, end;
+	size_t comma;		/* behind it */
+	size_t before;		/* the comma of the member before */
+};
+struct object {
+	size_t open, close;
+	struct member first, last;
+};
+
+static const struct member no_member = { NOWHERE, NOWHERE, NOWHERE, NOWHERE,
+	NOWHERE };
+
+/* ---- going over it ---- */
+
+static bool
+is_blank(char c)
 {
-	for (;;) {
-		while (i < t.n && (t.s[i] == ' ' || t.s[i] == '\t' ||
-		    t.s[i] == '\n' || t.s[i] == '\r'))
-			i++;
-		if (i + 1 >= t.n || t.s[i] != '/')
-			return i;
-		if (t.s[i + 1] == '/') {
-			while (i < t.n && t.s[i] != '\n')
-				i++;
-		} else {
-			i = hf_str_find(t, HF_STR("*/"), i + 2);
-			i = i == NOWHERE ? t.n : i + 2;
-		}
-	}
+	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-/* Behind the string at i. */
+static struct hf_str
+part(struct hf_str t, size_t from, size_t to)
+{
+	return hf_strn(t.s + from, to - from);
+}
+
+/* Blanks and comments. */
 static size_t
-string(struct hf_str t, size_t i)
+skip_space(struct hf_str t, size_t i)
+{
+	size_t end;
+
+	while (i < t.n) {
+		if (is_blank(t.s[i])) {
+			i++;
+			continue;
+		}
+		if (hf_str_starts(part(t, i, t.n), "//"))
+			end = hf_str_find(t, HF_STR("\n"), i);
+		else if (hf_str_starts(part(t, i, t.n), "/*"))
+			end = hf_str_find(t, HF_STR("*/"), i + 2);
+		else
+			return i;
+		if (end == SIZE_MAX)
+			return t.n;
+		i = end + (t.s[end] == '*' ? 2 : 1);
+	}
+	return t.n;
+}
+
+static size_t
+skip_string(struct hf_str t, size_t i)
 {
 	for (i++; i < t.n && t.s[i] != '"'; i++)
 		if (t.s[i] == '\\')
@@ -35,193 +72,309 @@ string(struct hf_str t, size_t i)
 	return i < t.n ? i + 1 : t.n;
 }
 
-/* Behind the value at i. */
 static size_t
-value(struct hf_str t, size_t i)
+skip_value(struct hf_str t, size_t i)
 {
 	size_t depth = 0;
 
-	do {
-		i = blank(t, i);
-		if (i >= t.n)
-			return t.n;
-		if (t.s[i] == '"') {
-			i = string(t, i);
-		} else if (t.s[i] == '{' || t.s[i] == '[') {
+	while ((i = skip_space(t, i)) < t.n) {
+		switch (t.s[i]) {
+		case '"':
+			i = skip_string(t, i);
+			break;
+		case '{':
+		case '[':
 			depth++;
 			i++;
-		} else if (t.s[i] == '}' || t.s[i] == ']') {
-			depth--;
+			break;
+		case '}':
+		case ']':
+			depth -= depth > 0;
 			i++;
-		} else if (t.s[i] == ',' || t.s[i] == ':') {
+			break;
+		case ',':
+		case ':':
 			i++;
-		} else {
-			while (i < t.n && strchr(" \t\r\n,:]}/", t.s[i]) == NULL)
+			break;
+		default:
+			while (i < t.n && strchr("{}[],:\"/ \t\r\n",
+			    t.s[i]) == NULL)
 				i++;
+			break;
 		}
-	} while (depth > 0);
+		if (depth == 0)
+			break;
+	}
 	return i;
 }
 
-struct member {
-	size_t name, value, end;	/* of "name": value */
-	size_t last;			/* end of the object's last member */
-	size_t close;			/* its '}' */
-	bool comma;			/* one stands behind the last member */
+static bool
+key_is(struct hf_str quoted, struct hf_str name)
+{
+	struct hf_json *j = hf_json_parse(quoted, 0, NULL, NULL, NULL);
+	bool same = hf_str_eq(hf_json_str(hf_json_root(j)), name);
+
+	hf_json_free(j);
+	return same;
+}
+
+/* Goes over the object at index i. True with *m if it has the member. */
+static bool
+find(struct hf_str t, size_t i, struct hf_str name, struct object *o,
+    struct member *m)
+{
+	struct member e = no_member;
+	bool same;
+
+	*m = no_member;
+	o->open = i;
+	o->first = o->last = no_member;
+	i = skip_space(t, i + 1);
+	while (i < t.n && t.s[i] == '"') {
+		e.before = e.comma;
+		e.key = i;
+		i = skip_string(t, i);
+		same = m->key == NOWHERE && key_is(part(t, e.key, i), name);
+		i = skip_space(t, i);
+		e.value = skip_space(t, i < t.n ? i + 1 : i);
+		e.end = skip_value(t, e.value);
+		i = skip_space(t, e.end);
+		e.comma = i < t.n && t.s[i] == ',' ? i : NOWHERE;
+		if (e.comma != NOWHERE)
+			i = skip_space(t, i + 1);
+		if (same)
+			*m = e;
+		if (o->first.key == NOWHERE)
+			o->first = e;
+		o->last = e;
+	}
+	o->close = i;
+	return m->key != NOWHERE;
+}
+
+/* name is split at its dot; group is none when it has none. */
+struct name {
+	struct hf_str whole, group, rest;
 };
 
-/* Looks for a member of the object at i. */
-static void
-look(struct hf_str t, size_t i, struct hf_str name, struct member *m)
+/* Looks for the member in the object at index root: as it is spelt, else
+ * inside its group. *o is the object it is or would be in; *nested whether
+ * that is the group. */
+static bool
+locate(struct hf_str t, size_t root, const struct name *name,
+    struct object *o, struct member *m, bool *nested)
 {
-	size_t begin, end, v, e;
+	struct object inner;
+	struct member group;
 
-	m->name = m->value = m->end = m->last = NOWHERE;
-	m->comma = false;
-	i = blank(t, i + 1);
-	while (i < t.n && t.s[i] == '"') {
-		begin = i;
-		end = string(t, i);
-		v = blank(t, blank(t, end) + 1);
-		e = value(t, v);
-		if (hf_str_eq(hf_strn(t.s + begin + 1, end - begin - 2),
-		    name)) {
-			m->name = begin;
-			m->value = v;
-			m->end = e;
-		}
-		m->last = e;
-		i = blank(t, e);
-		m->comma = i < t.n && t.s[i] == ',';
-		if (m->comma)
-			i = blank(t, i + 1);
+	*nested = false;
+	if (find(t, root, name->whole, o, m) || name->group.s == NULL ||
+	    !find(t, root, name->group, o, &group) ||
+	    t.s[group.value] != '{')
+		return m->key != NOWHERE;
+	*nested = true;
+	find(t, group.value, name->rest, &inner, m);
+	*o = inner;
+	return m->key != NOWHERE;
+}
+
+/* ---- changing it ---- */
+
+/* The blanks that the line of index i begins with. */
+static struct hf_str
+indent_of(struct hf_str t, size_t i)
+{
+	size_t from = i, to;
+
+	while (from > 0 && t.s[from - 1] != '\n')
+		from--;
+	to = from;
+	while (to < i && (t.s[to] == ' ' || t.s[to] == '\t'))
+		to++;
+	return part(t, from, to);
+}
+
+static void
+add_indent(struct hf_buf *out, struct hf_str t, const struct object *o)
+{
+	struct hf_str outer = indent_of(t, o->open);
+	struct hf_str inner = HF_STR_NONE;
+
+	if (o->first.key != NOWHERE) {
+		inner = indent_of(t, o->first.key);
+		/* Does the first member begin its line? */
+		if (inner.s + inner.n != t.s + o->first.key)
+			inner = HF_STR_NONE;
 	}
-	m->close = i;
-}
-
-static void
-put(struct hf_buf *out, struct hf_str t, size_t from, size_t to)
-{
-	hf_buf_str(out, hf_strn(t.s + from, to - from));
-}
-
-/* A new member behind the last one of the object at open. */
-static void
-insert(struct hf_str t, size_t open, const struct member *m,
-    const char *indent, struct hf_str name, struct hf_str val,
-    struct hf_buf *out)
-{
-	size_t at = m->last != NOWHERE ? m->last : open + 1;
-
-	put(out, t, 0, at);
-	if (m->last != NOWHERE)
-		hf_buf_putc(out, ',');
-	hf_buf_printf(out, "\n%s\"", indent);
-	hf_buf_str(out, name);
-	hf_buf_puts(out, "\": ");
-	hf_buf_str(out, val);
-	/* The comma that stood there has moved in front of the new one. */
-	if (m->comma) {
-		size_t comma = blank(t, m->last);
-
-		put(out, t, m->last, comma);
-		at = comma + 1;
-	}
-	if (m->last == NOWHERE)
-		hf_buf_printf(out, "\n%s", indent + 2);
-	put(out, t, at, t.n);
-}
-
-/* Takes a member out, with one of the commas around it. */
-static void
-cut(struct hf_str t, const struct member *m, struct hf_buf *out)
-{
-	size_t from = m->name, to = m->end, next = blank(t, m->end);
-
-	if (next < t.n && t.s[next] == ',') {
-		to = next + 1;
-	} else {
-		while (from > 0 && strchr(" \t\r\n", t.s[from - 1]) != NULL)
-			from--;
-		if (from > 0 && t.s[from - 1] == ',')
-			from--;
-	}
-	put(out, t, 0, from);
-	put(out, t, to, t.n);
-}
-
-static void
-replace(struct hf_str t, const struct member *m, struct hf_str val,
-    struct hf_buf *out)
-{
-	put(out, t, 0, m->value);
-	hf_buf_str(out, val);
-	put(out, t, m->end, t.n);
-}
-
-/* Sets or removes name in the object at open. */
-static void
-change(struct hf_str t, size_t open, const char *indent, struct hf_str name,
-    struct hf_str val, struct hf_buf *out)
-{
-	struct member m;
-
-	look(t, open, name, &m);
-	if (m.name != NOWHERE && val.s == NULL)
-		cut(t, &m, out);
-	else if (m.name != NOWHERE)
-		replace(t, &m, val, out);
-	else if (val.s != NULL)
-		insert(t, open, &m, indent, name, val, out);
-	else
-		put(out, t, 0, t.n);
-}
-
-/* A key in a group whose object is not there yet. */
-static void
-change_group(struct hf_str t, size_t open, struct hf_str group,
-    struct hf_str name, struct hf_str val, struct hf_buf *out)
-{
-	struct hf_buf object = HF_BUF_INIT;
-	struct member m;
-
-	look(t, open, group, &m);
-	if (m.name != NOWHERE && t.s[m.value] == '{') {
-		change(t, m.value, "    ", name, val, out);
+	if (inner.s != NULL) {
+		hf_buf_str(out, inner);
 		return;
 	}
-	if (val.s != NULL) {
-		hf_buf_puts(&object, "{\n    \"");
-		hf_buf_str(&object, name);
-		hf_buf_puts(&object, "\": ");
-		hf_buf_str(&object, val);
-		hf_buf_puts(&object, "\n  }");
-		change(t, open, "  ", group, hf_buf_view(&object), out);
+	hf_buf_str(out, outer);
+	hf_buf_puts(out, outer.n > 0 && outer.s[0] == '\t' ? "\t" : "  ");
+}
+
+/* Behind all that the object holds, comments too. */
+static void
+insert(struct hf_buf *out, struct hf_str t, const struct object *o,
+    struct hf_str member)
+{
+	bool empty = o->last.key == NOWHERE;
+	bool lines = memchr(t.s + o->open, '\n', o->close - o->open) != NULL;
+	size_t at = o->close;
+
+	while (at > o->open + 1 && is_blank(t.s[at - 1]))
+		at--;
+	if (empty || o->last.comma != NOWHERE) {
+		hf_buf_str(out, part(t, 0, at));
 	} else {
-		put(out, t, 0, t.n);
+		hf_buf_str(out, part(t, 0, o->last.end));
+		hf_buf_putc(out, ',');
+		hf_buf_str(out, part(t, o->last.end, at));
 	}
-	hf_buf_release(&object);
+	if (lines || empty) {
+		hf_buf_putc(out, '\n');
+		add_indent(out, t, o);
+	} else {
+		hf_buf_putc(out, ' ');
+	}
+	hf_buf_str(out, member);
+	if (empty && !lines) {
+		hf_buf_putc(out, '\n');
+		hf_buf_str(out, indent_of(t, o->open));
+		at = o->close;
+	}
+	hf_buf_str(out, part(t, at, t.n));
+}
+
+/* Takes the member out, its comma, and its lines if nothing else is on
+ * them. */
+static void
+take_out(struct hf_buf *out, struct hf_str t, const struct member *m)
+{
+	bool last = m->comma == NOWHERE;
+	size_t from = m->key, to = last ? m->end : m->comma + 1;
+	size_t left = from, right = to, head;
+
+	while (left > 0 && (t.s[left - 1] == ' ' || t.s[left - 1] == '\t'))
+		left--;
+	while (right < t.n && is_blank(t.s[right]) && t.s[right] != '\n')
+		right++;
+	if (left > 0 && t.s[left - 1] == '\n' && right < t.n &&
+	    t.s[right] == '\n') {
+		from = left;
+		to = right + 1;
+	} else if (last) {
+		from = left;
+	} else {
+		to = right;
+	}
+	head = 0;
+	if (last && m->before != NOWHERE) {
+		hf_buf_str(out, part(t, 0, m->before));
+		head = m->before + 1;
+	}
+	hf_buf_str(out, part(t, head, from));
+	hf_buf_str(out, part(t, to, t.n));
+}
+
+/* Once: 1 when something was changed. */
+static int
+edit(struct hf_buf *out, struct hf_str t, const struct name *name,
+    struct hf_str value)
+{
+	struct hf_buf text = HF_BUF_INIT;
+	size_t root = hf_str_starts(t, "\xef\xbb\xbf") ? 3 : 0;
+	struct object o;
+	struct member m;
+	bool nested, found;
+
+	root = skip_space(t, root);
+	if (root == t.n) {
+		t = HF_STR("{}\n");
+		root = 0;
+	}
+	found = locate(t, root, name, &o, &m, &nested);
+	if (value.s == NULL) {
+		if (found)
+			take_out(out, t, &m);
+		return found;
+	}
+	if (found) {
+		hf_buf_str(out, part(t, 0, m.value));
+		hf_buf_str(out, value);
+		hf_buf_str(out, part(t, m.end, t.n));
+		return 1;
+	}
+	if (name->group.s != NULL && !nested) {
+		hf_json_quote(&text, name->group);
+		hf_buf_puts(&text, ": {");
+	}
+	hf_json_quote(&text, name->group.s != NULL ? name->rest :
+	    name->whole);
+	hf_buf_puts(&text, ": ");
+	hf_buf_str(&text, value);
+	if (name->group.s != NULL && !nested)
+		hf_buf_putc(&text, '}');
+	insert(out, t, &o, hf_buf_view(&text));
+	hf_buf_release(&text);
+	return 1;
+}
+
+/* Is text one in which name is value? */
+static bool
+holds(struct hf_str text, const struct name *name, struct hf_str value)
+{
+	size_t root = hf_str_starts(text, "\xef\xbb\xbf") ? 3 : 0;
+	struct hf_json *j = hf_json_parse(part(text, root, text.n),
+	    HF_JSON_COMMENTS, NULL, NULL, NULL);
+	const struct hf_jval *v = hf_json_get(hf_json_root(j),
+	    name->whole.s);
+	struct hf_buf is = HF_BUF_INIT;
+	bool good;
+
+	if (v == NULL)
+		v = hf_json_at(hf_json_root(j), name->whole.s);
+	if (v != NULL)
+		hf_json_write(&is, v);
+	good = j != NULL && (value.s == NULL ? v == NULL :
+	    hf_str_eq(hf_buf_view(&is), value));
+	hf_buf_release(&is);
+	hf_json_free(j);
+	return good;
 }
 
 int
-hf_config_edit(struct hf_str text, const char *key, struct hf_str val,
-    struct hf_buf *out, struct hf_err *err)
+hf_edit_set(struct hf_buf *out, struct hf_str text, const char *name,
+    struct hf_str value, struct hf_err *err)
 {
-	const char *dot = strchr(key, '.');
-	struct member flat;
-	size_t open;
+	struct hf_buf now = HF_BUF_INIT, next = HF_BUF_INIT;
+	size_t dot = strcspn(name, ".");
+	struct name n = { hf_str(name), HF_STR_NONE, HF_STR_NONE };
+	int changed = 0, rc;
 
-	if (hf_str_trim(text).n == 0)
-		text = HF_STR("{}\n");
-	open = blank(text, hf_str_starts(text, "\xef\xbb\xbf") ? 3 : 0);
-	if (open >= text.n || text.s[open] != '{')
-		return hf_err_set(err, HF_E_CONFIG,
-		    "the configuration is no JSON object");
-	look(text, open, hf_str(key), &flat);
-	if (dot == NULL || flat.name != NOWHERE)
-		change(text, open, "  ", hf_str(key), val, out);
-	else
-		change_group(text, open, hf_strn(key, (size_t)(dot - key)),
-		    hf_str(dot + 1), val, out);
-	return 0;
+	if (name[dot] != '\0') {
+		n.group = hf_strn(name, dot);
+		n.rest = hf_str(name + dot + 1);
+	}
+	hf_buf_str(&now, text);
+	/* A key may be there more than once; all are removed. */
+	do {
+		hf_buf_clear(&next);
+		rc = edit(&next, hf_buf_view(&now), &n, value);
+		if (rc > 0) {
+			hf_buf_clear(&now);
+			hf_buf_str(&now, hf_buf_view(&next));
+		}
+		changed += rc;
+	} while (rc > 0 && value.s == NULL && changed < ROUNDS);
+	rc = changed > 0;
+	if (rc > 0 && (now.full || !holds(hf_buf_view(&now), &n, value)))
+		rc = hf_err_set(err, HF_E_CONFIG,
+		    "cannot change '%s' in such a file: edit it", name);
+	if (rc > 0)
+		hf_buf_str(out, hf_buf_view(&now));
+	hf_buf_release(&now);
+	hf_buf_release(&next);
+	return rc;
 }

@@ -616,7 +616,7 @@ each(int (*cb)(const char *path, void *arg, struct hf_err *err), void *arg,
 	int rc = -1;
 
 	if (dir != NULL)
-		rc = hf_pi_each(dir, cb, arg, err);
+		rc = hf_pi_each(&hf_agent_pi, dir, cb, arg, err);
 	free(dir);
 	return rc;
 }
@@ -627,7 +627,7 @@ by_id(const char *id)
 	char *dir = root(NULL), *path = NULL;
 
 	if (dir != NULL)
-		path = hf_pi_by_id(dir, id);
+		path = hf_pi_by_id(&hf_agent_pi, dir, id);
 	free(dir);
 	return path;
 }

@@ -39,11 +39,13 @@ int64_t	hf_pi_estimate(const struct hf_row *row, enum hf_pi_dialect d);
 /* The text that begins a message's content, a string or an array. */
 struct hf_str hf_pi_first_text(const struct hf_jval *content);
 
-/* The session files of a root: in it and in the folders in it. */
-int	hf_pi_each(const char *root, int (*cb)(const char *path, void *arg,
-	    struct hf_err *err), void *arg, struct hf_err *err);
+/* The agent's session files of a root: in it and in the folders in it. */
+int	hf_pi_each(const struct hf_agent *agent, const char *root,
+	    int (*cb)(const char *path, void *arg, struct hf_err *err),
+	    void *arg, struct hf_err *err);
 /* The file whose name ends with _id.jsonl; the caller's; NULL: none. */
-char	*hf_pi_by_id(const char *root, const char *id);
+char	*hf_pi_by_id(const struct hf_agent *agent, const char *root,
+	    const char *id);
 /* The id that a file's name tells (<time>_<id>.jsonl). A file in the folder
  * of another session's artifacts is a sub-agent's, and that its parent. */
 void	hf_pi_by_path(struct hf_session *s);

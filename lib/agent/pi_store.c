@@ -95,11 +95,32 @@ hf_pi_by_path(struct hf_session *s)
 /* ---- finding ---- */
 
 struct walk {
+	const struct hf_agent *only;	/* NULL: all are the agent's */
 	int (*cb)(const char *path, void *arg, struct hf_err *err);
 	void *arg;
 	const char *dir;
 	bool nested;
 };
+
+/* One variable moves both clients' folders, to the same place. */
+static bool
+shared(void)
+{
+	return hf_env("PI_CODING_AGENT_DIR") != NULL;
+}
+
+static bool
+is_of(const struct hf_agent *agent, const char *path)
+{
+	struct hf_session s;
+	bool own;
+
+	if (hf_session_peek(path, &s, NULL) < 0)
+		return false;
+	own = s.agent == agent;
+	hf_session_release(&s);
+	return own;
+}
 
 static int walk_dir(struct walk *w, struct hf_err *err);
 
@@ -115,7 +136,8 @@ one_name(const char *name, void *arg, struct hf_err *err)
 		return 0;
 	path = hf_path_join(w->dir, name);
 	if (hf_str_ends(hf_str(name), ".jsonl")) {
-		rc = w->cb(path, w->arg, err);
+		if (w->only == NULL || is_of(w->only, path))
+			rc = w->cb(path, w->arg, err);
 	} else if (!w->nested && strchr(name, '.') == NULL) {
 		in = *w;
 		in.dir = path;
@@ -141,15 +163,20 @@ walk_dir(struct walk *w, struct hf_err *err)
 }
 
 int
-hf_pi_each(const char *root, int (*cb)(const char *path, void *arg,
-    struct hf_err *err), void *arg, struct hf_err *err)
+hf_pi_each(const struct hf_agent *agent, const char *root,
+    int (*cb)(const char *path, void *arg, struct hf_err *err), void *arg,
+    struct hf_err *err)
 {
-	struct walk w = { cb, arg, root, false };
+	struct walk w = { shared() ? agent : NULL, cb, arg, root, false };
 
 	return walk_dir(&w, err);
 }
 
-struct wanted { const char *id; char *path; };
+struct wanted {
+	const struct hf_agent *agent;
+	const char *id;
+	char *path;
+};
 
 static int
 is_wanted(const char *path, void *arg, struct hf_err *err)
@@ -157,19 +184,20 @@ is_wanted(const char *path, void *arg, struct hf_err *err)
 	struct wanted *w = arg;
 
 	(void)err;
-	if (!hf_str_is(id_of(hf_path_base(path), ".jsonl"), w->id))
+	if (!hf_str_is(id_of(hf_path_base(path), ".jsonl"), w->id) ||
+	    (shared() && !is_of(w->agent, path)))
 		return 0;
 	w->path = hf_strdup(path);
 	return 1;
 }
 
 char *
-hf_pi_by_id(const char *root, const char *id)
+hf_pi_by_id(const struct hf_agent *agent, const char *root, const char *id)
 {
-	struct wanted w = { id, NULL };
-	struct hf_err err;
+	struct wanted w = { agent, id, NULL };
+	struct walk all = { NULL, is_wanted, &w, root, false };
 
-	if (hf_pi_each(root, is_wanted, &w, &err) < 0) {
+	if (walk_dir(&all, NULL) < 0) {
 		free(w.path);
 		return NULL;
 	}

@@ -509,14 +509,14 @@ test_files(void)
 	CHECK(hf_file_replace(&sub, NAME ".bak", HF_STR("x"), &err) == 0);
 	CHECK(hf_file_replace(&d, "2026-01-15T09-00-00-000Z_q.jsonl",
 	    HF_STR("{}\n"), &err) == 0);
-	CHECK(hf_pi_each(top, count, &n, &err) == 0);
+	CHECK(hf_pi_each(PI, top, count, &n, &err) == 0);
 	CHECK_INT(n, 2);
-	at = hf_pi_by_id(top, "abc-1");
+	at = hf_pi_by_id(PI, top, "abc-1");
 	CHECK(at != NULL && hf_str_ends(hf_str(at), "/--w--/" NAME));
 	free(at);
-	CHECK(hf_pi_by_id(top, "abc") == NULL);
+	CHECK(hf_pi_by_id(PI, top, "abc") == NULL);
 	n = 0;
-	CHECK(hf_pi_each("/nonexistent", count, &n, &err) == 0);
+	CHECK(hf_pi_each(PI, "/nonexistent", count, &n, &err) == 0);
 	CHECK_INT(n, 0);
 	hf_dir_close(&sub);
 	hf_dir_close(&d);
@@ -557,24 +557,48 @@ print_place(const struct hf_agent *agent, const char *cwd)
 	return 0;
 }
 
+/* In a process of its own: prints how many files are the agent's, and
+ * whether one is found by its id. */
+static int
+print_count(const struct hf_agent *agent, const char *id)
+{
+	struct hf_err err;
+	char *path = agent->by_id(id);
+	int n = 0;
+
+	if (agent->each(count, &n, &err) < 0)
+		return 1;
+	printf("%d %s", n, path != NULL ? "found" : "no");
+	free(path);
+	return 0;
+}
+
 static const char *self;
+
+static void
+run_self(const char *const vars[3], const char *what, const char *agent,
+    const char *arg, struct hf_buf *out)
+{
+	const char *argv[12] = { "env", "-i" };
+	size_t n = 2;
+
+	for (size_t i = 0; i < 3 && vars[i] != NULL; i++)
+		argv[n++] = vars[i];
+	argv[n++] = self;
+	argv[n++] = what;
+	argv[n++] = agent;
+	argv[n++] = arg;
+	scratch_run(argv, NULL, out, NULL);
+}
 
 static bool
 place_is(const char *agent, const char *cwd, const char *const vars[3],
     const char *want)
 {
-	const char *argv[12] = { "env", "-i" };
-	size_t n = 2;
 	struct hf_buf out = HF_BUF_INIT, full = HF_BUF_INIT;
 	bool same;
 
-	for (size_t i = 0; i < 3 && vars[i] != NULL; i++)
-		argv[n++] = vars[i];
-	argv[n++] = self;
-	argv[n++] = "place";
-	argv[n++] = agent;
-	argv[n++] = cwd;
-	scratch_run(argv, NULL, &out, NULL);
+	run_self(vars, "place", agent, cwd, &out);
 	hf_buf_printf(&full, "%s/2026-01-15T09-00-00-123Z_ID.jsonl", want);
 	same = strcmp(hf_buf_cstr(&out), hf_buf_cstr(&full)) == 0;
 	if (!same)
@@ -610,6 +634,38 @@ test_place(void)
 	    "/home/dev/.omp/profiles/work/agent/sessions/--srv-x--"));
 	CHECK(place_is("omp", "/srv/x", VARS("HOME=/home/dev",
 	    "PI_CODING_AGENT_DIR=/q"), "/q/sessions/--srv-x--"));
+}
+
+/* A folder that both use: each sees its own files only. */
+static void
+test_shared(void)
+{
+	char *top = scratch_make();
+	struct hf_buf var = HF_BUF_INIT, out = HF_BUF_INIT;
+	struct hf_dir d, sub, in;
+	struct hf_err err;
+
+	CHECK(hf_dir_open(&d, top, &err) == 0);
+	CHECK(hf_dir_sub(&sub, &d, "sessions", true, &err) == 0);
+	CHECK(hf_dir_sub(&in, &sub, "--w--", true, &err) == 0);
+	CHECK(hf_file_replace(&in, "2026-01-15T09-00-00-000Z_p.jsonl",
+	    HF_STR(V3 USER("a", "", "x")), &err) == 0);
+	CHECK(hf_file_replace(&in, "2026-01-15T09-00-00-000Z_o.jsonl",
+	    HF_STR(HEAD(",\"version\":3,\"title\":\"t\"")
+	    USER("a", "", "x")), &err) == 0);
+	hf_dir_close(&in);
+	hf_dir_close(&sub);
+	hf_dir_close(&d);
+	hf_buf_printf(&var, "PI_CODING_AGENT_DIR=%s", top);
+	run_self(VARS("HOME=/x", hf_buf_cstr(&var)), "count", "pi", "p", &out);
+	CHECK_STR(hf_buf_cstr(&out), "1 found");
+	hf_buf_clear(&out);
+	run_self(VARS("HOME=/x", hf_buf_cstr(&var)), "count", "omp", "p",
+	    &out);
+	CHECK_STR(hf_buf_cstr(&out), "1 no");
+	hf_buf_release(&var);
+	hf_buf_release(&out);
+	scratch_remove(top);
 }
 
 /* ---- successors ---- */
@@ -759,10 +815,15 @@ test_resume(void)
 int
 main(int argc, char **argv)
 {
+	const struct hf_agent *agent;
+
 	self = argv[0];
-	if (argc == 4)
-		return print_place(strcmp(argv[2], "omp") == 0 ? OMP : PI,
-		    argv[3]);
+	if (argc == 4) {
+		agent = strcmp(argv[2], "omp") == 0 ? OMP : PI;
+		return strcmp(argv[1], "place") == 0 ?
+		    print_place(agent, argv[3]) :
+		    print_count(agent, argv[3]);
+	}
 	hf_session_init(&got.s);
 	hf_blocks_init(&got.blocks);
 	test_tree();
@@ -778,6 +839,7 @@ main(int argc, char **argv)
 	test_recognise();
 	test_files();
 	test_place();
+	test_shared();
 	test_draft_pi();
 	test_draft_omp();
 	test_resume();

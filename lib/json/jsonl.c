@@ -13,7 +13,7 @@
 enum {
 	CHUNK = 256 << 10,	/* stays in a core's cache */
 	TRIES = 4096, EFFORT = 8,
-	JOIN_FREE = 64 << 20, JOIN_EFFORT = 4
+	JOIN_FREE = 16 << 20, JOIN_EFFORT = 4
 };
 
 /*
@@ -193,10 +193,12 @@ skip_nuls(struct hf_jsonl *r, struct hf_err *err)
 		return -1;
 	if (offset(s, s->pos) == from)
 		return 0;
-	if (k == 0)
+	if (k == 0) {
 		torn(r, from);
-	else
+	} else {
 		bad(r, from, "NUL bytes");
+		r->stats.end = offset(s, s->pos);
+	}
 	return 0;
 }
 
@@ -356,6 +358,8 @@ is_head(const char *p, const char *end)
 	};
 	struct hf_str a = hf_strn(p, (size_t)(end - p));
 
+	if (a.n < 2 || p[0] != '{' || p[1] != '"')
+		return false;
 	for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); i++)
 		if (hf_str_starts(a, heads[i]))
 			return true;

@@ -249,7 +249,11 @@ hf_trigger_main_from(const struct hf_jval *main, struct hf_trigger_main *out)
 
 	memset(out, 0, sizeof(*out));
 	out->known = main != NULL;
-	out->registered = hf_json_type(main) == HF_J_OBJ;
+	/* hf-state join says so; a main without a word of it is a stored
+	 * one. */
+	v = hf_json_get(main, "registered");
+	out->registered = hf_json_type(main) == HF_J_OBJ &&
+	    (hf_json_type(v) != HF_J_BOOL || hf_json_true(v));
 	out->enabled = hf_json_true(hf_json_get(main, "enabled"));
 	out->requested = is_set(hf_json_get(main, "requested"));
 	out->redirected = is_set(hf_json_get(main, "redirect"));

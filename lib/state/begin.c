@@ -65,7 +65,7 @@ check_first(struct begin *b, const struct hf_main *m, struct hf_err *err)
 
 	if (check_main(b, m, err) < 0)
 		return -1;
-	if (hf_doc_get(b->doc, "trigger") != NULL)
+	if (hf_json_type(hf_doc_get(b->doc, "trigger")) == HF_J_OBJ)
 		return 0;
 	return hf_stable_may(&s, &b->config, m, err);
 }

@@ -397,7 +397,7 @@ commit(struct commit *c, const struct hf_begin *how, struct hf_err *err)
 		return hf_err_set(err, HF_E_MISSING,
 		    "the document's session has no path");
 	c->automatic = hf_begin_automatic(c->doc);
-	if (hf_doc_get(c->doc, "commit") != NULL)
+	if (hf_json_type(hf_doc_get(c->doc, "commit")) == HF_J_OBJ)
 		return commit_begun(c, err);
 	at_once.at_once = true;
 	if (hf_begin(c->st, &at_once, c->doc, &c->r, &c->lease, err) < 0)
@@ -440,9 +440,9 @@ hf_commit_fail(struct hf_store *st, const struct hf_doc *d,
 	char *code;
 	int rc;
 
-	if (hf_doc_get(d, "commit") == NULL)
+	if (hf_json_type(hf_doc_get(d, "commit")) != HF_J_OBJ)
 		return 0;
-	if (e != NULL) {
+	if (hf_json_type(e) == HF_J_OBJ) {
 		msg = hf_json_get_str(e, "message");
 		code = hf_strndup(hf_json_get_str(e, "code").n > 0 ?
 		    hf_json_get_str(e, "code").s : "",

@@ -236,6 +236,12 @@ hf_store_lease(struct hf_store *s, int64_t seconds, long pid,
 	return s->ops->lease(s, seconds, pid, out, err);
 }
 
+int
+hf_store_tidy(struct hf_store *s, struct hf_err *err)
+{
+	return s->ops->tidy(s, err);
+}
+
 enum hf_lease_state
 hf_store_look(struct hf_store *s, const struct hf_lease *l)
 {

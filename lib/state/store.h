@@ -67,6 +67,7 @@ struct hf_store_ops {
 	    struct hf_lease *out, struct hf_err *err);
 	enum hf_lease_state (*look)(struct hf_store *s,
 	    const struct hf_lease *l);
+	int (*tidy)(struct hf_store *s, struct hf_err *err);
 	void (*close)(struct hf_store *s);
 };
 struct hf_store { const struct hf_store_ops *ops; };
@@ -111,6 +112,9 @@ int	hf_store_lease(struct hf_store *s, int64_t seconds, long pid,
 	    struct hf_lease *out, struct hf_err *err);
 enum hf_lease_state hf_store_look(struct hf_store *s,
 	    const struct hf_lease *l);
+
+/* Removes what killed processes left half done, when it is a day old. */
+int	hf_store_tidy(struct hf_store *s, struct hf_err *err);
 
 /* The state folder: $HANDOFF_HOME, else the profile's in XDG_STATE_HOME;
  * the caller's. HF_E_CONFIG for one that is not absolute. */

@@ -26,7 +26,8 @@
 #include "state/store.h"
 
 /* Folders that stay open; inbox/<name> is opened when it is asked for. */
-enum { FOLDERS_MAX = 8, WATCH_TICK_MS = 250, LOCK_STRIPES = 64 };
+enum { FOLDERS_MAX = 8, WATCH_TICK_MS = 250, LOCK_STRIPES = 64,
+	STALE_SECONDS = 24 * 3600 };
 
 struct folder {
 	char *name;
@@ -546,6 +547,39 @@ file_look(struct hf_store *s, const struct hf_lease *l)
 	return hf_lease_look(l);
 }
 
+/* ".name.RANDOM.tmp" in a folder of ours, and old. */
+static int
+tidy_name(const char *name, void *arg, struct hf_err *err)
+{
+	const struct hf_dir *d = arg;
+	int64_t now = hf_clock_now() / 1000;
+	struct stat st;
+
+	if (name[0] != '.' || !hf_str_ends(hf_str(name), ".tmp") ||
+	    fstatat(d->fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    !S_ISREG(st.st_mode) || st.st_mtim.tv_sec > now - STALE_SECONDS)
+		return 0;
+	return hf_file_remove(d, name, err) < 0 ? -1 : 0;
+}
+
+static int
+file_tidy(struct hf_store *s, struct hf_err *err)
+{
+	static const char *const folders[] = { "mains", "records", "open" };
+	struct hf_dir *d;
+
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+		int rc = open_top(self(s), hf_str(folders[i]), false, &d,
+		    err);
+
+		if (rc > 0)
+			rc = hf_dir_each(d, tidy_name, d, err);
+		if (rc < 0)
+			return -1;
+	}
+	return 0;
+}
+
 static void
 file_close(struct hf_store *s)
 {
@@ -562,7 +596,8 @@ file_close(struct hf_store *s)
 
 static const struct hf_store_ops file_ops = {
 	file_get, file_put, file_create, file_remove, file_list, file_watch,
-	file_lock, file_unlock, file_lease, file_look, file_close
+	file_lock, file_unlock, file_lease, file_look, file_tidy,
+	file_close
 };
 
 int

@@ -1,0 +1,704 @@
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/clock.h"
+#include "base/cmd.h"
+#include "base/io.h"
+#include "base/opt.h"
+#include "base/sig.h"
+#include "state/join.h"
+#include "state/pick.h"
+#include "state/prune.h"
+#include "state/record.h"
+#include "state/report.h"
+#include "state/route.h"
+#include "state/events.h"
+#include "state/status.h"
+#include "state/switches.h"
+#include "state/transfer.h"
+
+static const char name[] = "hf-state";
+
+enum { IMPORT_MAX = 256 << 20 };
+
+struct run {
+	struct hf_store *st;
+	struct hf_config config;
+	const char *focus, *to, *until;
+	bool json, follow;
+	enum hf_report report;
+	const char *field;
+	bool first;
+	size_t n;
+};
+
+static int
+put(struct hf_buf *out, struct hf_err *err)
+{
+	int rc = hf_out(hf_buf_view(out), err);
+
+	hf_buf_release(out);
+	return rc;
+}
+
+/* ---- join ---- */
+
+static int
+act_join(struct hf_doc *d, void *arg, struct hf_err *err)
+{
+	struct run *r = arg;
+
+	if (hf_json_type(hf_doc_get(d, "error")) > HF_J_NULL)
+		return 0;
+	return hf_join(r->st, &r->config, d, err);
+}
+
+static int
+join(struct run *r, int n, char **what, struct hf_err *err)
+{
+	struct hf_stage s = { name, true, act_join, r, false };
+
+	(void)n, (void)what;
+	return hf_doc_stage(&s, err);
+}
+
+/* ---- which session ---- */
+
+/* The main of the session that an operand names, or, without one, of the
+ * one that a person means here. */
+static int
+find(struct run *r, const char *what, struct hf_main *m, struct hf_err *err)
+{
+	struct hf_session s;
+	int rc;
+
+	if (what != NULL)
+		return hf_main_find(r->st, what, m, NULL, err);
+	memset(m, 0, sizeof(*m));
+	rc = hf_pick(r->st, NULL, &s, err);
+	if (rc == 0) {
+		rc = hf_main_load(r->st, s.agent->name, s.id, m, err);
+		hf_main_set(&m->path, s.path);
+		hf_main_set(&m->cwd, s.cwd);
+	}
+	hf_session_release(&s);
+	return rc;
+}
+
+static int
+pick(struct run *r, int n, char **what, struct hf_err *err)
+{
+	struct hf_buf out = HF_BUF_INIT;
+	struct hf_session s;
+	struct hf_doc d;
+	int rc = hf_pick(r->st, n > 0 ? what[0] : NULL, &s, err);
+
+	if (rc == 0) {
+		hf_doc_new(&d);
+		hf_session_to_doc(&d, &s);
+		hf_doc_line(&d, &out);
+		hf_doc_release(&d);
+	}
+	hf_session_release(&s);
+	return rc < 0 ? -1 : put(&out, err);
+}
+
+/* ---- switches ---- */
+
+static void
+name_main(struct hf_buf *out, const struct hf_main *m)
+{
+	const struct hf_agent *a = hf_agent_by_name(hf_str(m->agent));
+
+	hf_buf_printf(out, "%s session ", a != NULL ? a->label : m->agent);
+	hf_text_safe(out, hf_str(m->id), false);
+}
+
+static void
+say_switch(struct run *r, enum hf_switch s, const struct hf_main *m,
+    struct hf_buf *out)
+{
+	name_main(out, m);
+	switch (s) {
+	case HF_SWITCH_ENABLE:
+		hf_buf_puts(out, ": automatic handoff is on\n");
+		if (!r->config.auto_handoff)
+			hf_buf_puts(out, "It is off as a whole: 'handoff "
+			    "config set autoHandoff true' switches it on.\n");
+		break;
+	case HF_SWITCH_DISABLE:
+		hf_buf_puts(out, ": automatic handoff is off\n");
+		if (m->redirect.id == NULL)
+			break;
+		hf_buf_puts(out, "What arrives there is still forwarded to ");
+		hf_text_safe(out, hf_str(m->redirect.id), false);
+		hf_buf_puts(out, " ('handoff unroute' ends that).\n");
+		break;
+	case HF_SWITCH_REQUEST:
+		hf_buf_puts(out, ": a handoff is asked for\n");
+		break;
+	case HF_SWITCH_CANCEL:
+		hf_buf_puts(out, ": no handoff is asked for\n");
+		break;
+	}
+}
+
+static int
+set_switch(struct run *r, int n, char **what, enum hf_switch s,
+    const struct hf_request *req, struct hf_err *err)
+{
+	struct hf_buf out = HF_BUF_INIT;
+	struct hf_main m;
+	int rc = find(r, n > 0 ? what[0] : NULL, &m, err);
+
+	if (rc >= 0)
+		rc = hf_switch_set(r->st, &m, s, req, err);
+	if (rc == 0)
+		say_switch(r, s, &m, &out);
+	hf_main_release(&m);
+	if (rc < 0) {
+		hf_buf_release(&out);
+		return -1;
+	}
+	return put(&out, err);
+}
+
+static int
+enable(struct run *r, int n, char **what, struct hf_err *err)
+{
+	return set_switch(r, n, what, HF_SWITCH_ENABLE, NULL, err);
+}
+
+static int
+disable(struct run *r, int n, char **what, struct hf_err *err)
+{
+	return set_switch(r, n, what, HF_SWITCH_DISABLE, NULL, err);
+}
+
+/* A time, or seconds from now. */
+static int
+parse_until(const char *text, int64_t *out, struct hf_err *err)
+{
+	int64_t n;
+
+	if (text == NULL) {
+		*out = hf_clock_now() + (int64_t)HF_REQUEST_SECONDS * 1000;
+		return 0;
+	}
+	if (hf_text_int(hf_str(text), &n) && n > 0 && n <= 366 * 86400) {
+		*out = hf_clock_now() + n * 1000;
+		return 0;
+	}
+	if ((*out = hf_clock_parse(hf_str(text))) < 0)
+		return hf_err_set(err, HF_E_USAGE, "'%s' is neither a number "
+		    "of seconds nor a time like 2026-01-31T12:00:00Z", text);
+	if (*out <= hf_clock_now())
+		return hf_err_set(err, HF_E_USAGE, "'%s' is over", text);
+	return 0;
+}
+
+static int
+request(struct run *r, int n, char **what, struct hf_err *err)
+{
+	struct hf_request req = { 0, r->focus, r->to };
+
+	if (parse_until(r->until, &req.until, err) < 0)
+		return -1;
+	if (r->focus != NULL && strlen(r->focus) > HF_FOCUS_MAX)
+		return hf_err_set(err, HF_E_USAGE,
+		    "the focus is longer than %d bytes", (int)HF_FOCUS_MAX);
+	if (r->to != NULL && hf_agent_by_name(hf_str(r->to)) == NULL)
+		return hf_err_set(err, HF_E_USAGE,
+		    "the agent '%s' is not known", r->to);
+	return set_switch(r, n, what, HF_SWITCH_REQUEST, &req, err);
+}
+
+static int
+cancel(struct run *r, int n, char **what, struct hf_err *err)
+{
+	return set_switch(r, n, what, HF_SWITCH_CANCEL, NULL, err);
+}
+
+static int
+unroute(struct run *r, int n, char **what, struct hf_err *err)
+{
+	struct hf_main m;
+	struct hf_buf key = HF_BUF_INIT;
+	int rc = find(r, n > 0 ? what[0] : NULL, &m, err);
+
+	if (rc >= 0) {
+		hf_buf_printf(&key, "%s:%s", m.agent, m.id);
+		rc = hf_route_remove(r->st, hf_buf_cstr(&key), err);
+	}
+	if (rc == 0)
+		rc = hf_err_set(err, HF_E_NOT_FOUND,
+		    "'%s' is routed nowhere", m.id);
+	else if (rc > 0)
+		hf_event_session("unrouted", m.agent, m.id, m.redirect.id);
+	hf_buf_release(&key);
+	hf_main_release(&m);
+	return rc < 0 ? -1 : 0;
+}
+
+/* ---- lists ---- */
+
+static void
+main_line(const struct hf_main *m, struct hf_buf *out)
+{
+	struct hf_jtree *t;
+	struct hf_jnode *s;
+	struct hf_doc d;
+
+	hf_doc_new(&d);
+	t = hf_doc_tree(&d);
+	s = hf_jtree_obj(t);
+	hf_jset_cstr(t, s, "agent", m->agent);
+	hf_jset_cstr(t, s, "id", m->id);
+	hf_jset_cstr(t, s, "path", m->path);
+	hf_jset_cstr(t, s, "cwd", m->cwd);
+	hf_doc_set(&d, "session", s);
+	hf_doc_set(&d, "main", hf_main_to_json(t, m));
+	hf_doc_line(&d, out);
+	hf_doc_release(&d);
+}
+
+static int
+list_one(const char *key, struct hf_main *m, const struct hf_err *why,
+    void *arg, struct hf_err *err)
+{
+	struct run *r = arg;
+	struct hf_buf out = HF_BUF_INIT;
+
+	(void)key;
+	if (m == NULL) {
+		hf_warn_err(why);
+		return 0;
+	}
+	r->n++;
+	main_line(m, &out);
+	return put(&out, err);
+}
+
+static int
+list(struct run *r, int n, char **what, struct hf_err *err)
+{
+	(void)n, (void)what;
+	if (hf_main_each(r->st, list_one, r, err) < 0)
+		return -1;
+	return r->n > 0 ? HF_EX_OK : HF_EX_NO;
+}
+
+/* Those that auto looks at: asked for, or switched on twice, and there. */
+static int
+due_one(const char *key, struct hf_main *m, const struct hf_err *why,
+    void *arg, struct hf_err *err)
+{
+	struct run *r = arg;
+	struct stat st;
+
+	if (m != NULL && (m->redirect.id != NULL || m->path == NULL ||
+	    !(m->requested.on || (m->enabled && r->config.auto_handoff)) ||
+	    stat(m->path, &st) < 0))
+		return 0;
+	return list_one(key, m, why, arg, err);
+}
+
+static int
+due(struct run *r, int n, char **what, struct hf_err *err)
+{
+	(void)n, (void)what;
+	if (hf_main_each(r->st, due_one, r, err) < 0)
+		return -1;
+	return r->n > 0 ? HF_EX_OK : HF_EX_NO;
+}
+
+struct records { struct run *r; const char *id; };
+
+static int
+record_one(const char *key, struct hf_attempt *a, const struct hf_err *why,
+    void *arg, struct hf_err *err)
+{
+	struct records *rs = arg;
+	struct hf_buf out = HF_BUF_INIT;
+	struct hf_jtree *t;
+
+	(void)key;
+	if (a == NULL) {
+		hf_warn_err(why);
+		return 0;
+	}
+	if (rs->id != NULL && strcmp(rs->id, a->id) != 0 &&
+	    (a->source.id == NULL || strcmp(rs->id, a->source.id) != 0) &&
+	    (a->target.id == NULL || strcmp(rs->id, a->target.id) != 0))
+		return 0;
+	rs->r->n++;
+	t = hf_jtree_new();
+	hf_jtree_write(&out, hf_record_to_json(t, a), false);
+	hf_buf_putc(&out, '\n');
+	hf_jtree_free(t);
+	return put(&out, err);
+}
+
+static int
+records(struct run *r, int n, char **what, struct hf_err *err)
+{
+	struct records rs = { r, n > 0 ? what[0] : NULL };
+
+	if (hf_record_each(r->st, record_one, &rs, err) < 0)
+		return -1;
+	return r->n > 0 ? HF_EX_OK : HF_EX_NO;
+}
+
+/* ---- status ---- */
+
+static int
+json_one(const char *key, struct hf_main *m, const struct hf_err *why,
+    void *arg, struct hf_err *err)
+{
+	struct run *r = arg;
+	struct hf_buf out = HF_BUF_INIT;
+
+	(void)key;
+	if (m == NULL) {
+		hf_warn_err(why);
+		return 0;
+	}
+	r->n++;
+	if (hf_status_json(r->st, &r->config, m, false, &out, err) < 0)
+		return -1;
+	return put(&out, err);
+}
+
+static int
+status_of(struct run *r, const char *what, struct hf_err *err)
+{
+	struct hf_buf out = HF_BUF_INIT;
+	struct hf_main m;
+	int rc = hf_main_find(r->st, what, &m, NULL, err);
+
+	if (rc >= 0)
+		rc = r->json ? hf_status_json(r->st, &r->config, &m, true,
+		    &out, err) : hf_status_one(r->st, &r->config, &m, &out,
+		    err);
+	hf_main_release(&m);
+	if (rc < 0) {
+		hf_buf_release(&out);
+		return -1;
+	}
+	r->n = 1;
+	return put(&out, err);
+}
+
+static int
+status_once(struct run *r, const char *what, struct hf_err *err)
+{
+	struct hf_buf out = HF_BUF_INIT;
+
+	r->n = 0;
+	if (what != NULL)
+		return status_of(r, what, err);
+	if (r->json)
+		return hf_main_each(r->st, json_one, r, err);
+	if (hf_status_table(r->st, &r->config, &out, &r->n, err) < 0) {
+		hf_buf_release(&out);
+		return -1;
+	}
+	return put(&out, err);
+}
+
+/* One change of the state is often several writes: they are waited for. */
+static int
+follow(struct run *r, const char *what, struct hf_err *err)
+{
+	enum { LONG_MS = 60000, SETTLE_MS = 200 };
+
+	for (;;) {
+		int rc = hf_store_watch(r->st, "mains", LONG_MS, err);
+
+		if (rc < 0)
+			return -1;
+		if (rc == 0)
+			continue;
+		if (hf_sig_sleep(SETTLE_MS, err) < 0 ||
+		    (!r->json && hf_out(HF_STR("\n"), err) < 0) ||
+		    status_once(r, what, err) < 0)
+			return -1;
+	}
+}
+
+static int
+status(struct run *r, int n, char **what, struct hf_err *err)
+{
+	const char *one = n > 0 ? what[0] : NULL;
+
+	if (status_once(r, one, err) < 0)
+		return -1;
+	if (r->follow)
+		return follow(r, one, err);
+	if (r->n > 0)
+		return HF_EX_OK;
+	hf_warn("no session is registered: 'handoff enable' does it, "
+	    "'handoff now' hands one off");
+	return HF_EX_NO;
+}
+
+/* ---- configuration ---- */
+
+static int
+show_key(const char *key, bool named, struct hf_err *err)
+{
+	struct hf_buf value = HF_BUF_INIT, out = HF_BUF_INIT;
+	const char *from;
+
+	if (hf_config_get(key, &value, &from, err) < 0) {
+		hf_buf_release(&value);
+		return -1;
+	}
+	if (named)
+		hf_buf_printf(&out, "%s\t", key);
+	hf_text_safe(&out, hf_buf_view(&value), false);
+	if (named)
+		hf_buf_printf(&out, "\t%s", from);
+	hf_buf_putc(&out, '\n');
+	hf_buf_release(&value);
+	return put(&out, err);
+}
+
+static int
+config(struct run *r, int n, char **what, struct hf_err *err)
+{
+	const struct hf_key *keys;
+	size_t count;
+
+	(void)r;
+	if (n >= 2 && n <= 3 && strcmp(what[0], "set") == 0)
+		return hf_config_set(what[1], n > 2 ? what[2] : NULL, err);
+	if (n == 2 && strcmp(what[0], "get") == 0)
+		return show_key(what[1], false, err);
+	if (n > 1 || (n == 1 && strcmp(what[0], "get") != 0))
+		return hf_err_set(err, HF_E_USAGE,
+		    "config wants get [KEY] or set KEY [VALUE]");
+	keys = hf_config_keys(&count);
+	for (size_t i = 0; i < count; i++)
+		if (show_key(keys[i].name, true, err) < 0)
+			return -1;
+	return 0;
+}
+
+/* ---- the whole ---- */
+
+static int
+export(struct run *r, int n, char **what, struct hf_err *err)
+{
+	struct hf_jtree *t = hf_jtree_new();
+	struct hf_buf out = HF_BUF_INIT;
+	struct hf_jnode *o;
+	int rc = hf_transfer_export(r->st, t, &o, err);
+
+	(void)n, (void)what;
+	if (rc == 0)
+		hf_jtree_write(&out, o, true);
+	hf_jtree_free(t);
+	return rc < 0 ? -1 : put(&out, err);
+}
+
+static int
+import(struct run *r, int n, char **what, struct hf_err *err)
+{
+	struct hf_buf text = HF_BUF_MAX(IMPORT_MAX), out = HF_BUF_INIT;
+	struct hf_transfer got = { 0 };
+	struct hf_json *j = NULL;
+	int rc = n > 0 ? hf_io_slurp_path(what[0], &text, err) :
+	    hf_io_slurp(0, &text, "stdin", err);
+
+	if (rc == 0 && (j = hf_json_parse(hf_buf_view(&text), HF_JSON_RAW,
+	    NULL, NULL, err)) == NULL)
+		rc = -1;
+	if (rc == 0)
+		rc = hf_transfer_import(r->st, hf_json_root(j), &got, err);
+	hf_json_free(j);
+	hf_buf_release(&text);
+	if (rc < 0)
+		return -1;
+	hf_buf_printf(&out, "%zu sessions, %zu routes and %zu records were "
+	    "taken over; %zu were there already\n", got.mains, got.routes,
+	    got.records, got.kept);
+	if (put(&out, err) < 0)
+		return -1;
+	return got.refused > 0 ? HF_EX_DATAERR : HF_EX_OK;
+}
+
+static int
+prune(struct run *r, int n, char **what, struct hf_err *err)
+{
+	struct hf_buf out = HF_BUF_INIT;
+	size_t removed;
+
+	(void)n, (void)what;
+	if (hf_prune(r->st, r->config.keep_days, &removed, err) < 0)
+		return -1;
+	if (removed == 0)
+		return HF_EX_OK;
+	hf_buf_printf(&out, "%zu record%s removed\n", removed,
+	    removed == 1 ? "" : "s");
+	return put(&out, err);
+}
+
+/* ---- documents in words ---- */
+
+static int
+act_report(struct hf_doc *d, void *arg, struct hf_err *err)
+{
+	struct run *r = arg;
+	struct hf_buf out = HF_BUF_INIT;
+
+	hf_report(r->report, d, &out);
+	return put(&out, err);
+}
+
+static int
+report(struct run *r, int n, char **what, struct hf_err *err)
+{
+	struct hf_stage s = { name, true, act_report, r, true };
+	int kind = hf_report_kind(what[0]), rc;
+
+	(void)n;
+	if (kind < 0)
+		return hf_err_set(err, HF_E_USAGE,
+		    "'%s' is no kind of report", what[0]);
+	r->report = (enum hf_report)kind;
+	rc = hf_doc_stage(&s, err);
+	/* What the documents say is not what we came to. */
+	return rc < 0 ? -1 : HF_EX_OK;
+}
+
+static int
+act_field(struct hf_doc *d, void *arg, struct hf_err *err)
+{
+	struct run *r = arg;
+	struct hf_buf out = HF_BUF_INIT, text = HF_BUF_INIT;
+	const struct hf_jval *v = hf_json_at(d->root, r->field);
+
+	if (r->n++ > 0 || hf_json_type(v) <= HF_J_NULL)
+		return 0;
+	if (hf_json_type(v) == HF_J_STR)
+		hf_buf_str(&text, hf_json_str(v));
+	else
+		hf_json_write(&text, v);
+	hf_text_safe(&out, hf_buf_view(&text), false);
+	hf_buf_putc(&out, '\n');
+	hf_buf_release(&text);
+	return put(&out, err);
+}
+
+static int
+field(struct run *r, int n, char **what, struct hf_err *err)
+{
+	struct hf_stage s = { name, true, act_field, r, true };
+	int rc;
+
+	(void)n;
+	r->field = what[0];
+	rc = hf_doc_stage(&s, err);
+	return rc < 0 ? -1 : r->n > 0 ? HF_EX_OK : HF_EX_NO;
+}
+
+/* ---- the command ---- */
+
+static const struct {
+	const char *word;
+	int min, max;		/* operands */
+	int (*does)(struct run *r, int n, char **what, struct hf_err *err);
+} verbs[] = {
+	{ "join", 0, 0, join }, { "enable", 0, 1, enable },
+	{ "disable", 0, 1, disable }, { "request", 0, 1, request },
+	{ "cancel", 0, 1, cancel }, { "unroute", 0, 1, unroute },
+	{ "list", 0, 0, list }, { "due", 0, 0, due },
+	{ "records", 0, 1, records }, { "status", 0, 1, status },
+	{ "config", 0, 3, config }, { "export", 0, 0, export },
+	{ "import", 0, 1, import }, { "prune", 0, 0, prune },
+	{ "pick", 0, 1, pick }, { "report", 1, 1, report },
+	{ "field", 1, 1, field },
+};
+
+enum { VERBS = sizeof(verbs) / sizeof(verbs[0]) };
+
+static int
+no_verb(const char *word, struct hf_err *err)
+{
+	const char *words[VERBS], *near;
+
+	for (size_t i = 0; i < VERBS; i++)
+		words[i] = verbs[i].word;
+	near = hf_nearest(word, words, VERBS);
+	return hf_err_set(err, HF_E_USAGE, "'%s' is not a verb%s%s%s", word,
+	    near != NULL ? "; did you mean '" : " (--help lists them)",
+	    near != NULL ? near : "", near != NULL ? "'?" : "");
+}
+
+static int
+verb(struct run *r, int n, char **rest, struct hf_err *err)
+{
+	for (size_t i = 0; i < VERBS; i++) {
+		if (strcmp(rest[0], verbs[i].word) != 0)
+			continue;
+		if (n - 1 < verbs[i].min)
+			return hf_err_set(err, HF_E_USAGE,
+			    "%s wants an operand", rest[0]);
+		if (n - 1 > verbs[i].max)
+			return hf_err_set(err, HF_E_USAGE,
+			    "'%s' is one operand too many",
+			    rest[verbs[i].max + 1]);
+		return verbs[i].does(r, n - 1, rest + 1, err);
+	}
+	return no_verb(rest[0], err);
+}
+
+static int
+run(int argc, char **argv, struct hf_err *err)
+{
+	struct run r = { 0 };
+	const struct hf_opt opts[] = {
+		{ 'f', "focus", "TEXT", "what the brief is to focus on "
+		    "(request)", HF_OPT_STR, &r.focus, 0, 0 },
+		{ 0, "to", "AGENT", "the successor's agent (request)",
+		    HF_OPT_STR, &r.to, 0, 0 },
+		{ 0, "until", "TIME", "when the request expires: a time, or "
+		    "seconds from now (request)", HF_OPT_STR, &r.until, 0, 0 },
+		{ 'j', "json", NULL, "documents instead of a table (status)",
+		    HF_OPT_FLAG, &r.json, 0, 0 },
+		{ 0, "follow", NULL, "go on, and print it again at each "
+		    "change (status)", HF_OPT_FLAG, &r.follow, 0, 0 },
+		{ 0, NULL, NULL, NULL, HF_OPT_FLAG, NULL, 0, 0 } };
+	const struct hf_opt_usage usage = { name, "join | enable | disable | "
+	    "request | cancel | unroute [ID] | status [ID] | records [ID] | "
+	    "list | due | config [get [KEY] | set KEY [VALUE]] | export | "
+	    "import [FILE] | prune | pick [SESSION] | report KIND | "
+	    "field PATH",
+	    "the state: mains, switches, records, configuration", opts };
+	int n, rc;
+
+	if ((rc = hf_opt_parse(&usage, argc, argv, &n, err)) != 0)
+		return rc < 0 ? -1 : HF_EX_OK;
+	if (n == 0)
+		return hf_err_set(err, HF_E_USAGE,
+		    "a verb is missing (--help lists them)");
+	/* A configuration that is wrong must be mendable. */
+	if (strcmp(argv[1], "config") == 0)
+		return verb(&r, n, argv + 1, err);
+	if (hf_config_load(&r.config, err) < 0)
+		return -1;
+	rc = hf_store_open(&r.config, &r.st, err);
+	if (rc == 0)
+		rc = verb(&r, n, argv + 1, err);
+	hf_store_close(r.st);
+	hf_config_release(&r.config);
+	return rc;
+}
+
+int
+main(int argc, char **argv)
+{
+	return hf_cmd_main(name, run, argc, argv);
+}

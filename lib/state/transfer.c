@@ -1,0 +1,331 @@
+#include "state/transfer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/io.h"
+#include "base/mem.h"
+#include "state/main.h"
+#include "state/record.h"
+#include "state/route.h"
+
+/* ---- export ---- */
+
+struct export {
+	struct hf_jtree *t;
+	struct hf_jnode *mains, *redirects, *records;
+};
+
+/* The seed names a session by its id alone; of two agents with the same one
+ * the second is named with its agent. */
+static void
+name_of(struct hf_buf *out, struct hf_jnode *taken, const char *agent,
+    const char *id)
+{
+	if (hf_jget(taken, id) != NULL)
+		hf_buf_printf(out, "%s:", agent);
+	hf_buf_puts(out, id);
+}
+
+static int
+export_main(const char *key, struct hf_main *m, const struct hf_err *why,
+    void *arg, struct hf_err *err)
+{
+	struct export *e = arg;
+	struct hf_buf name = HF_BUF_INIT;
+	struct hf_jnode *o, *list;
+
+	(void)key, (void)err;
+	if (m == NULL) {
+		hf_warn_err(why);
+		return 0;
+	}
+	o = hf_jtree_obj(e->t);
+	list = hf_jtree_arr(e->t);
+	hf_jset_bool(e->t, o, "enabled", m->enabled);
+	hf_jset_bool(e->t, o, "requested", m->requested.on);
+	hf_jset_cstr(e->t, o, "inheritedFrom", m->from.id);
+	if (m->last_seq >= 0)
+		hf_jset_int(e->t, o, "lastAttemptSeq", m->last_seq);
+	for (size_t i = 0; i < m->ndeferred; i++)
+		hf_jpush_str(e->t, list, hf_str(m->deferred[i]));
+	hf_jset(e->t, o, "deferred", list);
+	hf_jset_cstr(e->t, o, "agent", m->agent);
+	hf_jset_cstr(e->t, o, "path", m->path);
+	hf_jset_cstr(e->t, o, "cwd", m->cwd);
+	if (m->redirect.id != NULL)
+		hf_jset_cstr(e->t, o, "redirectAgent", m->redirect.agent);
+	name_of(&name, e->mains, m->agent, m->id);
+	if (m->redirect.id != NULL)
+		hf_jset_cstr(e->t, e->redirects, hf_buf_cstr(&name),
+		    m->redirect.id);
+	hf_jset(e->t, e->mains, hf_buf_cstr(&name), o);
+	hf_buf_release(&name);
+	return 0;
+}
+
+static int
+export_record(const char *key, struct hf_attempt *r,
+    const struct hf_err *why, void *arg, struct hf_err *err)
+{
+	struct export *e = arg;
+	struct hf_jnode *o;
+
+	(void)key, (void)err;
+	if (r == NULL) {
+		hf_warn_err(why);
+		return 0;
+	}
+	o = hf_record_to_json(e->t, r);
+	/* What the seed has as plain ids and a number; the rest of it goes
+	 * beside. */
+	hf_jset(e->t, o, "from", hf_jget(o, "source"));
+	hf_jset(e->t, o, "to", hf_jget(o, "target"));
+	hf_jset(e->t, o, "revision", hf_jget(o, "sourceRevision"));
+	hf_jset_cstr(e->t, o, "source", r->source.id);
+	hf_jset_cstr(e->t, o, "target", r->target.id);
+	hf_jset_int(e->t, o, "sourceRevision", r->revision.seq);
+	hf_jpush(e->records, o);
+	return 0;
+}
+
+int
+hf_transfer_export(struct hf_store *st, struct hf_jtree *t,
+    struct hf_jnode **out, struct hf_err *err)
+{
+	struct export e = { t, hf_jtree_obj(t), hf_jtree_obj(t),
+		hf_jtree_arr(t) };
+	struct hf_jnode *o = hf_jtree_obj(t);
+
+	if (hf_main_each(st, export_main, &e, err) < 0 ||
+	    hf_record_each(st, export_record, &e, err) < 0)
+		return -1;
+	hf_jset_int(t, o, "version", 1);
+	hf_jset(t, o, "mains", e.mains);
+	hf_jset(t, o, "redirects", e.redirects);
+	hf_jset(t, o, "records", e.records);
+	*out = o;
+	return 0;
+}
+
+/* ---- import ---- */
+
+struct import {
+	struct hf_store *st;
+	struct hf_transfer *out;
+	const struct hf_jval *v;	/* of the main at hand */
+};
+
+static void
+refuse(struct import *in, const char *what, const struct hf_err *why)
+{
+	in->out->refused++;
+	hf_warn("'%s' is not taken over: %s", what, why->msg);
+}
+
+static void
+copy_str(char **field, const struct hf_jval *v, const char *key)
+{
+	struct hf_str a = hf_json_get_str(v, key);
+
+	if (a.s == NULL || memchr(a.s, '\0', a.n) != NULL)
+		return;
+	free(*field);
+	*field = hf_strndup(a.s, a.n);
+}
+
+/* A request is not taken over: it was made to a running program there. */
+static int
+import_main(struct hf_main *m, void *arg, struct hf_err *err)
+{
+	struct import *in = arg;
+
+	(void)err;
+	if (m->stored) {
+		in->out->kept++;
+		return 0;
+	}
+	m->enabled = hf_json_true(hf_json_get(in->v, "enabled"));
+	copy_str(&m->path, in->v, "path");
+	copy_str(&m->cwd, in->v, "cwd");
+	if (!hf_json_int(hf_json_get(in->v, "lastAttemptSeq"), &m->last_seq))
+		m->last_seq = -1;
+	in->out->mains++;
+	return 1;
+}
+
+/* "agent:id", or "id" with the member "agent". */
+static void
+split(struct hf_str key, const struct hf_jval *v, char **agent, char **id)
+{
+	struct hf_str a = hf_json_get_str(v, "agent");
+
+	*agent = a.n > 0 ? hf_strndup(a.s, a.n) : hf_strdup(HF_AGENT_ANY);
+	if (a.n > 0 && key.n > a.n + 1 && key.s[a.n] == ':' &&
+	    hf_str_starts(key, *agent))
+		key = hf_strn(key.s + a.n + 1, key.n - a.n - 1);
+	*id = hf_strndup(key.s, key.n);
+}
+
+static int
+import_mains(struct import *in, const struct hf_jval *mains,
+    struct hf_err *err)
+{
+	const struct hf_jval *v;
+	struct hf_jiter it;
+	struct hf_str key;
+
+	hf_json_iter(&it, mains);
+	while ((v = hf_json_next(&it, &key)) != NULL) {
+		struct hf_err why = { HF_OK, "" };
+		struct hf_main m;
+		char *agent, *id;
+		int rc;
+
+		if (key.n == 0 || memchr(key.s, '\0', key.n) != NULL)
+			continue;
+		split(key, v, &agent, &id);
+		in->v = v;
+		rc = hf_main_update(in->st, agent, id, &m, import_main, in,
+		    &why);
+		hf_main_release(&m);
+		if (rc < 0 && why.code == HF_E_INVALID)
+			refuse(in, id, &why);
+		free(agent);
+		free(id);
+		if (rc < 0 && why.code != HF_E_INVALID) {
+			*err = why;
+			return -1;
+		}
+	}
+	return 0;
+}
+
+static int
+import_redirects(struct import *in, const struct hf_jval *redirects,
+    struct hf_err *err)
+{
+	const struct hf_jval *v;
+	struct hf_jiter it;
+	struct hf_str key, to;
+
+	hf_json_iter(&it, redirects);
+	while ((v = hf_json_next(&it, &key)) != NULL) {
+		struct hf_err why = { HF_OK, "" };
+		char *a, *b;
+		int rc;
+
+		to = hf_json_str(v);
+		if (key.n == 0 || to.n == 0 ||
+		    memchr(key.s, '\0', key.n) != NULL ||
+		    memchr(to.s, '\0', to.n) != NULL)
+			continue;
+		a = hf_strndup(key.s, key.n);
+		b = hf_strndup(to.s, to.n);
+		rc = hf_route_add(in->st, a, b, &why);
+		if (rc == 0)
+			in->out->routes++;
+		else if (hf_code_status(why.code) == HF_EX_DATAERR ||
+		    hf_code_status(why.code) == HF_EX_REFUSED ||
+		    why.code == HF_E_USAGE) {
+			refuse(in, a, &why);
+			rc = 0;
+		}
+		free(a);
+		free(b);
+		if (rc < 0) {
+			*err = why;
+			return -1;
+		}
+	}
+	return 0;
+}
+
+/* The shape that export gives the members, undone: a copy, parsed. */
+static struct hf_json *
+restore_shape(const struct hf_jval *v)
+{
+	static const char *const pairs[][2] = { { "from", "source" },
+		{ "to", "target" }, { "revision", "sourceRevision" } };
+	struct hf_jtree *t = hf_jtree_new();
+	struct hf_jnode *o = hf_jtree_copy(t, v);
+	struct hf_buf text = HF_BUF_INIT;
+	struct hf_err ignored;
+	struct hf_json *j;
+
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+		struct hf_jnode *n = hf_jget(o, pairs[i][0]);
+
+		if (n == NULL)
+			continue;
+		hf_jset(t, o, pairs[i][1], hf_jtree_copy(t,
+		    hf_json_get(v, pairs[i][0])));
+		hf_jdel(o, pairs[i][0]);
+	}
+	hf_jtree_write(&text, o, false);
+	j = hf_json_parse(hf_buf_view(&text), HF_JSON_RAW, NULL, NULL,
+	    &ignored);
+	hf_buf_release(&text);
+	hf_jtree_free(t);
+	return j;
+}
+
+static int
+import_record(struct import *in, const struct hf_jval *v, struct hf_err *err)
+{
+	static const struct hf_err open = { HF_E_CANCELLED,
+		"it was under way where the state was exported" };
+	struct hf_json *j = restore_shape(v);
+	struct hf_err why = { HF_OK, "" };
+	struct hf_attempt r;
+	int rc = hf_record_from_json(hf_json_root(j), &r, &why);
+
+	if (rc < 0) {
+		refuse(in, "a record", &why);
+		rc = 0;
+	} else {
+		if (r.phase == HF_PHASE_SUMMARIZING ||
+		    r.phase == HF_PHASE_PREPARED) {
+			r.phase = HF_PHASE_FAILED;
+			hf_record_fail(&r, &open);
+		}
+		rc = hf_record_save(in->st, &r, &why);
+		if (rc == 0)
+			in->out->records++;
+		else if (why.code == HF_E_EXISTS) {
+			in->out->kept++;
+			rc = 0;
+		} else
+			*err = why;
+	}
+	hf_record_release(&r);
+	hf_json_free(j);
+	return rc;
+}
+
+int
+hf_transfer_import(struct hf_store *st, const struct hf_jval *v,
+    struct hf_transfer *out, struct hf_err *err)
+{
+	struct import in = { st, out, NULL };
+	const struct hf_jval *record;
+	struct hf_jiter it;
+	int64_t version;
+
+	memset(out, 0, sizeof(*out));
+	if (!hf_json_int(hf_json_get(v, "version"), &version))
+		return hf_err_set(err, HF_E_INVALID,
+		    "this is no exported state: it has no version");
+	if (version != 1)
+		return hf_err_set(err, HF_E_UNSUPPORTED,
+		    "version %lld of an exported state is not known",
+		    (long long)version);
+	if (import_mains(&in, hf_json_get(v, "mains"), err) < 0 ||
+	    import_redirects(&in, hf_json_get(v, "redirects"), err) < 0)
+		return -1;
+	hf_json_iter(&it, hf_json_get(v, "records"));
+	while ((record = hf_json_next(&it, NULL)) != NULL)
+		if (import_record(&in, record, err) < 0)
+			return -1;
+	return 0;
+}

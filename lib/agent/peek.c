@@ -37,6 +37,7 @@ struct peek {
 	bool packed;			/* fd has the beginning only */
 	int64_t now;
 	int64_t prompted, oldest;	/* times of rows; -1 */
+	enum hf_turn turn;		/* what the last row said */
 };
 
 /* ---- rows ---- */
@@ -46,6 +47,8 @@ on_row(struct hf_scan *sc, const struct hf_row *row)
 {
 	struct peek *pk = sc->to;
 
+	if (row->turn != HF_TURN_NONE && !(row->flags & HF_ROW_SIDECHAIN))
+		pk->turn = row->turn;
 	if (!(row->flags & HF_ROW_CHAIN) || row->time < 0 ||
 	    row->time > pk->now + FUTURE_MS)
 		return;
@@ -253,6 +256,13 @@ scan_ends(struct peek *pk, struct hf_err *err)
 	return 0;
 }
 
+static void
+release_scan(struct peek *pk)
+{
+	free(pk->scan.own);
+	hf_arena_clear(&pk->scan.arena);
+}
+
 /* Everything from fd, which has size bytes; path is NULL for stdin. */
 static int
 peek(struct peek *pk, const char *path, struct hf_err *err)
@@ -273,8 +283,7 @@ peek(struct peek *pk, const char *path, struct hf_err *err)
 		pk->s->agent->by_path(pk->s);
 	if (r == 0)
 		r = scan_ends(pk, err);
-	free(pk->scan.own);
-	hf_arena_clear(&pk->scan.arena);
+	release_scan(pk);
 	return r;
 }
 
@@ -407,4 +416,23 @@ hf_peek_open(const char *path, struct hf_err *err)
 		return fd;
 	close(fd);
 	return -1;
+}
+
+enum hf_turn
+hf_peek_turn(const struct hf_agent *agent, const char *path)
+{
+	struct hf_session s;
+	struct peek pk = { .s = &s, .name = path, .prompted = -1,
+	    .oldest = -1 };
+
+	hf_session_init(&s);
+	s.agent = agent;
+	if ((pk.fd = hf_peek_open(path, NULL)) < 0)
+		return HF_TURN_NONE;
+	if (set_size(&pk, NULL) < 0 || scan_ends(&pk, NULL) < 0)
+		pk.turn = HF_TURN_NONE;
+	release_scan(&pk);
+	close(pk.fd);
+	hf_session_release(&s);
+	return pk.turn;
 }

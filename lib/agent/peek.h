@@ -10,5 +10,8 @@
 /* Opens a regular file for reading, without waiting for a FIFO's other end.
  * HF_E_NOT_FOUND, HF_E_NOT_A_SESSION for a folder and the like, HF_E_IO. */
 int	hf_peek_open(const char *path, struct hf_err *err);
+/* What the last rows of an agent's file say about the turn; HF_TURN_NONE
+ * where nothing can be told. */
+enum hf_turn hf_peek_turn(const struct hf_agent *agent, const char *path);
 
 #endif

@@ -202,7 +202,7 @@ hf_activity(const struct hf_fold *f, const struct hf_figures *g,
 	if (open_tools(f, g, again, m, &tools, err) < 0)
 		return -1;
 	/* What is proven unfinished is never idle (M13). */
-	if ((tools || again->src->torn) && m->state != HF_STATE_INTERRUPTED)
+	if (tools || again->src->torn)
 		m->state = HF_STATE_BUSY;
 	if (m->state == HF_STATE_BUSY)
 		add(m, "turn", HF_STR_NONE);

@@ -12,6 +12,8 @@
 #include "state/hooks.h"
 #include "state/stable.h"
 
+enum { TITLE_WIDTH = 60 };
+
 struct begin {
 	struct hf_store *st;
 	const struct hf_begin *how;
@@ -85,6 +87,35 @@ asks_nobody(const char *mode)
 	return false;
 }
 
+/*
+ * "parser work (handoff)". What looks like a scheme in front ("fix: lexer")
+ * would be taken for a URL by an agent that resumes by title (FORMATS 3), so
+ * its colon becomes a dash.
+ */
+static char *
+successor_title(const struct hf_session *s)
+{
+	static const char mark[] = " (handoff)";
+	struct hf_buf out = HF_BUF_INIT;
+	struct hf_str t = hf_str_trim(hf_str(s->title));
+	size_t colon;
+
+	while (hf_str_ends(t, mark))
+		t.n -= sizeof(mark) - 1;
+	if (t.n == 0)
+		return hf_strdup("handoff");
+	colon = hf_str_find(t, HF_STR(":"), 0);
+	if (colon != SIZE_MAX && hf_str_find(hf_strn(t.s, colon),
+	    HF_STR(" "), 0) == SIZE_MAX) {
+		hf_text_clip(&out, hf_strn(t.s, colon), TITLE_WIDTH);
+		hf_buf_puts(&out, " - ");
+		t = hf_str_trim(hf_strn(t.s + colon + 1, t.n - colon - 1));
+	}
+	hf_text_clip(&out, t, TITLE_WIDTH);
+	hf_buf_puts(&out, mark);
+	return hf_buf_steal(&out);
+}
+
 /* What the successor has from its source. */
 static void
 inherit(struct begin *b, bool same_agent)
@@ -95,7 +126,8 @@ inherit(struct begin *b, bool same_agent)
 	struct hf_err ignored;
 
 	hf_main_set(&r->target.cwd, s->cwd);
-	hf_main_set(&r->target.title, s->title);
+	free(r->target.title);
+	r->target.title = successor_title(s);
 	if (!same_agent)
 		return;
 	hf_main_set(&r->target.model, s->model);

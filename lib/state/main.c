@@ -593,11 +593,13 @@ hf_main_find(struct hf_store *st, const char *what, struct hf_main *m,
 	struct hf_session own;
 	struct hf_session *to = s != NULL ? s : &own;
 	struct hf_main other;
+	const char *id = what, *agent = split_agent(what, &id);
 	int rc;
 
 	hf_session_init(to);
 	rc = hf_main_lookup(st, what, m, err);
-	if (rc == 0 && hf_session_find(what, NULL, to, &why) == 0) {
+	if (rc == 0 && hf_session_find(id, agent != NULL ?
+	    hf_agent_by_name(hf_str(agent)) : NULL, to, &why) == 0) {
 		hf_main_release(m);
 		rc = hf_main_load(st, to->agent->name, to->id, m, err);
 		if (rc >= 0) {

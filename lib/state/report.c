@@ -268,6 +268,9 @@ decision(const struct hf_doc *d, struct hf_buf *out)
 	    hf_json_size(hf_json_get(t, "blockers")) > 0) {
 		hf_buf_puts(out, "not now: ");
 		why_not(out, t);
+	} else if (number(t, "headroom") <= 0) {
+		hf_buf_puts(out, "not due: too few turns, or nothing was "
+		    "measured since a compaction");
 	} else {
 		hf_buf_puts(out, "not due");
 	}

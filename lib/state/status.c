@@ -9,7 +9,8 @@
 #include "state/record.h"
 #include "state/report.h"
 
-enum { GAUGE = 10, SHORT_ID = 8 };
+/* Ids that begin with a time differ only behind eight digits. */
+enum { GAUGE = 10, SHORT_ID = 13 };
 
 /* ---- what is to be known about a main ---- */
 
@@ -158,6 +159,18 @@ switches(struct hf_buf *out, const struct hf_main *m,
 	    c->auto_handoff ? "on" : "on (off)");
 }
 
+/* The beginning of an id, made harmless. */
+static void
+short_id(struct hf_buf *out, const char *id, bool fill)
+{
+	size_t before = out->len, n = strnlen(id, SHORT_ID);
+
+	hf_text_safe(out, hf_strn(id, hf_utf8_cut(hf_str(id), n)), false);
+	n = hf_text_width(hf_strn(out->data + before, out->len - before));
+	for (; fill && n < SHORT_ID; n++)
+		hf_buf_putc(out, ' ');
+}
+
 /* ---- the table ---- */
 
 struct table {
@@ -183,13 +196,9 @@ last_cell(struct hf_buf *out, const struct hf_main *m, const struct look *l)
 		ago(&cell, m->redirect.at);
 	} else
 		hf_buf_putc(&cell, '-');
-	if (m->redirect.id != NULL) {
-		hf_buf_puts(&cell, " -> ");
-		hf_buf_add(&cell, m->redirect.id, strnlen(m->redirect.id,
-		    SHORT_ID));
-	} else if (m->ndeferred > 0)
+	if (m->redirect.id == NULL && m->ndeferred > 0)
 		hf_buf_printf(&cell, "; waits: %s", m->deferred[0]);
-	hf_text_clip(out, hf_buf_view(&cell), 32);
+	hf_text_clip(out, hf_buf_view(&cell), 25);
 	hf_buf_release(&cell);
 }
 
@@ -202,12 +211,15 @@ add_note(struct table *t, const struct hf_main *m, const struct look *l)
 		return;
 	if (l->record.error != NULL &&
 	    l->record.phase != HF_PHASE_STARTED) {
-		hf_buf_printf(&t->notes, "%.*s: ", SHORT_ID, m->id);
+		short_id(&t->notes, m->id, false);
+		hf_buf_puts(&t->notes, ": ");
 		hf_text_safe(&t->notes, hf_str(l->record.error), false);
 		hf_buf_putc(&t->notes, '\n');
 	}
-	if ((what = advice(&l->record, l->running)) != NULL)
-		hf_buf_printf(&t->notes, "%.*s: %s\n", SHORT_ID, m->id, what);
+	if ((what = advice(&l->record, l->running)) == NULL)
+		return;
+	short_id(&t->notes, m->id, false);
+	hf_buf_printf(&t->notes, ": %s\n", what);
 }
 
 static int
@@ -215,7 +227,6 @@ row(const char *key, struct hf_main *m, const struct hf_err *why, void *arg,
     struct hf_err *err)
 {
 	struct table *t = arg;
-	struct hf_buf id = HF_BUF_INIT;
 	struct look l;
 
 	(void)key;
@@ -230,20 +241,24 @@ row(const char *key, struct hf_main *m, const struct hf_err *why, void *arg,
 	if (look_at(t->st, t->config, m, false, &l, err) < 0)
 		return -1;
 	if (t->n++ == 0)
-		hf_buf_puts(t->out, "session   agent     auto       "
+		hf_buf_puts(t->out, "session        agent     auto       "
 		    "to threshold       last handoff\n");
-	hf_text_clip(&id, hf_str(m->id), SHORT_ID);
-	hf_buf_printf(t->out, "%-8s  %-8.8s  ", hf_buf_cstr(&id), m->agent);
+	short_id(t->out, m->id, true);
+	hf_buf_printf(t->out, "  %-8.8s  ", m->agent);
 	switches(t->out, m, t->config);
 	hf_buf_puts(t->out, "  ");
-	gauge(t->out, &l);
+	if (m->redirect.id != NULL) {
+		hf_buf_puts(t->out, "-> ");
+		short_id(t->out, m->redirect.id, true);
+		hf_buf_putc(t->out, ' ');
+	} else
+		gauge(t->out, &l);
 	hf_buf_puts(t->out, "  ");
 	last_cell(t->out, m, &l);
 	hf_buf_putc(t->out, '\n');
 	add_note(t, m, &l);
 	t->off = t->off || (m->enabled && m->redirect.id == NULL &&
 	    !t->config->auto_handoff);
-	hf_buf_release(&id);
 	look_release(&l);
 	return 0;
 }

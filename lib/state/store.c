@@ -109,21 +109,19 @@ hf_store_name(struct hf_buf *out, const char *agent, const char *id)
 static int
 check_key(const char *key, struct hf_err *err)
 {
-	struct hf_str rest = hf_str(key);
+	struct hf_str rest = hf_str(key), part;
 	size_t parts = 0, at;
+	bool good;
 
 	do {
-		struct hf_str part;
-
 		at = hf_str_find(rest, HF_STR("/"), 0);
 		part = hf_strn(rest.s, at == SIZE_MAX ? rest.n : at);
-		if (!hf_path_component(part) || part.s[0] == '.')
-			break;
+		good = hf_path_component(part) && part.s[0] != '.';
 		parts++;
 		if (at != SIZE_MAX)
 			rest = hf_strn(rest.s + at + 1, rest.n - at - 1);
-	} while (at != SIZE_MAX);
-	if (at != SIZE_MAX || parts < 1 || parts > 3)
+	} while (good && at != SIZE_MAX);
+	if (!good || parts > 3)
 		return hf_err_set(err, HF_E_INVALID,
 		    "'%s' cannot be a key", key);
 	return 0;

@@ -128,8 +128,12 @@ open_root(struct file_store *fs, bool create, struct hf_err *err)
 				*err = why;
 				return -1;
 			}
-		} else if (hf_dir_make(&fs->root, fs->path, err) < 0)
+		} else if (hf_dir_make(&fs->root, fs->path, err) < 0) {
+			/* Something on the way is no folder. */
+			if (err->code == HF_E_NOT_FOUND)
+				err->code = HF_E_IO;
 			return -1;
+		}
 		if (check_root(fs, err) < 0) {
 			hf_dir_close(&fs->root);
 			return -1;

@@ -299,10 +299,22 @@ hf_cues_filler(struct hf_str text)
 	return true;
 }
 
+/* "Good. Go on with the crash." leans on what was said as much as "Also …"
+ * does. */
 bool
 hf_cues_continues(struct hf_str text)
 {
-	return text.n < 300 && has(CONTINUES, hf_str_trim(text));
+	size_t i;
+
+	text = hf_str_trim(text);
+	if (text.n == 0 || text.n >= 300)
+		return false;
+	if (has(CONTINUES, text))
+		return true;
+	for (i = 0; i < sizeof(cues) / sizeof(cues[0]); i++)
+		if (cues[i].kind == FILLER && at(&cues[i], text, 0) > 0)
+			return true;
+	return false;
 }
 
 bool

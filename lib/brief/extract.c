@@ -76,17 +76,19 @@ latest_request(const struct hf_facts *f)
 	return f->nrequests > 0 ? &f->request[f->nrequests - 1] : NULL;
 }
 
-/* What the latest request continues: the newest one before it that stands
- * by itself, else the goal of the brief that the session began with. */
+/* What the latest request continues: the goal of the brief that the session
+ * began with, else the first request that stands by itself. */
 static struct hf_str
 base_request(const struct maker *m, const struct hf_fact_text *latest)
 {
 	const struct hf_fact_text *r;
 
-	for (r = latest; r-- > m->f->request;)
+	if (m->seed.goal.n > 0)
+		return m->seed.goal;
+	for (r = m->f->request; r < latest; r++)
 		if (!hf_cues_filler(r->text) && !hf_cues_continues(r->text))
 			return r->text;
-	return m->seed.goal;
+	return HF_STR_NONE;
 }
 
 static void

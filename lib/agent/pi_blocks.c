@@ -175,6 +175,25 @@ todo_list(struct hf_blocks *out, const struct hf_jval *args)
 	return made(out, &json);
 }
 
+/* One entry for all that an "append" adds: a call is one action. */
+static const struct hf_jval *
+todo_append(struct hf_blocks *out, const struct hf_jval *items)
+{
+	struct hf_buf text = HF_BUF_INIT;
+	const struct hf_jval *v, *args;
+	struct hf_jiter it;
+
+	hf_json_iter(&it, items);
+	while ((v = hf_json_next(&it, NULL)) != NULL) {
+		if (text.len > 0)
+			hf_buf_puts(&text, "; ");
+		hf_buf_str(&text, hf_json_str(v));
+	}
+	args = made_one(out, "task", hf_buf_view(&text));
+	hf_buf_release(&text);
+	return args;
+}
+
 static const struct hf_jval *
 todo_status(struct hf_blocks *out, struct hf_str task, struct hf_str op)
 {
@@ -204,6 +223,9 @@ tool_call(struct hf_blocks *out, const struct hf_jval *v)
 			name = HF_STR("apply_patch");
 	} else if (hf_str_is(name, "todo") && hf_str_is(op, "init")) {
 		own = todo_list(out, args);
+	} else if (hf_str_is(name, "todo") && hf_str_is(op, "append")) {
+		own = todo_append(out, hf_json_get(args, "items"));
+		name = HF_STR("todo_append");
 	} else if (hf_str_is(name, "todo") && task.n > 0 && op.n > 0) {
 		own = todo_status(out, task, op);
 		name = HF_STR("todo_status");

@@ -380,9 +380,20 @@ test_blocks(void)
 	}
 }
 
+/* What the call in row i does; out is the caller's. */
+static void
+actions(size_t i, struct hf_actions *out)
+{
+	const struct hf_blocks *bs = blocks(i);
+
+	hf_actions_of(got.s.agent, &bs->b[bs->n - 1], out);
+}
+
 static void
 test_omp_tools(void)
 {
+	static struct hf_actions as;
+
 	feed(OMP, V3 CALL("a", "edit", "{\"input\":\"[src/a.c#1a2b]\\n"
 	    "PUT 3.=3:\\n+x\\n[b.c#00ff]\\nREM\\n\"}")
 	    CALL("b", "edit", "{\"path\":\"x\",\"edits\":[]}")
@@ -390,20 +401,42 @@ test_omp_tools(void)
 	    "\"items\":[\"one\",\"two\"]},{\"phase\":\"Q\",\"items\":"
 	    "[\"three\"]}]}")
 	    CALL("d", "todo", "{\"op\":\"done\",\"task\":\"one\"}")
-	    CALL("e", "todo", "{\"op\":\"view\"}"));
+	    CALL("e", "todo", "{\"op\":\"view\"}")
+	    CALL("f", "todo", "{\"op\":\"append\",\"items\":[\"x\","
+	    "\"y\"]}"));
 	CHECK(text_is(blocks(1)->b[1].name, "apply_patch"));
 	CHECK(text_is(hf_json_get_str(got.blocks.b[1].args, "input"),
 	    "*** Begin Patch\n*** Update File: src/a.c\nPUT 3.=3:\n+x\n"
 	    "*** Delete File: b.c\nREM\n"));
+	actions(1, &as);
+	if (CHECK_INT(as.n, 2)) {
+		CHECK_INT(as.a[0].kind, HF_ACT_EDIT);
+		CHECK(text_is(as.a[0].path, "src/a.c"));
+		CHECK_INT(as.a[1].kind, HF_ACT_DELETE);
+		CHECK(text_is(as.a[1].path, "b.c"));
+	}
 	CHECK(text_is(blocks(2)->b[1].name, "edit"));
 	CHECK(text_is(hf_json_get_str(got.blocks.b[1].args, "path"), "x"));
 	CHECK(text_is(blocks(3)->b[1].name, "todo"));
 	CHECK_INT(hf_json_size(hf_json_get(got.blocks.b[1].args, "todos")),
 	    3);
-	CHECK(text_is(blocks(4)->b[1].name, "todo_status"));
-	CHECK(text_is(hf_json_get_str(got.blocks.b[1].args, "status"),
-	    "completed"));
-	CHECK(text_is(blocks(5)->b[1].name, "todo"));
+	actions(3, &as);
+	CHECK_INT(as.n, 1);
+	CHECK_INT(as.a[0].kind, HF_ACT_TODOS);
+	actions(4, &as);
+	if (CHECK_INT(as.n, 1)) {
+		CHECK_INT(as.a[0].kind, HF_ACT_TODO_SET);
+		CHECK(text_is(as.a[0].item, "one"));
+		CHECK(text_is(as.a[0].status, "completed"));
+	}
+	actions(5, &as);
+	CHECK_INT(as.n, 0);
+	actions(6, &as);
+	if (CHECK_INT(as.n, 1)) {
+		CHECK_INT(as.a[0].kind, HF_ACT_TODO_ADD);
+		CHECK(text_is(as.a[0].item, "x; y"));
+	}
+	hf_actions_release(&as);
 }
 
 static void

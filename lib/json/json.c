@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "json/lex.h"
 #include "json/num.h"
+#include "json/shorten.h"
 
 enum { DEPTH_MAX = 512, MEMORY_MIN = 64 << 20, STEP = 1 << 20, PADDING = 4 };
 
@@ -23,7 +24,7 @@ struct hf_json {
 	yyjson_alc alc;
 	struct slot slot[2];
 	size_t max;			/* bytes for one of them */
-	struct hf_buf mended;
+	struct hf_buf own;		/* mended or cut text */
 };
 
 /* ---- memory ---- */
@@ -251,6 +252,18 @@ parse(struct hf_json *j, struct hf_str text, yyjson_read_flag insitu,
 	return 0;
 }
 
+/* Parses what is in j's own buffer, which then holds the strings. */
+static int
+parse_own(struct hf_json *j, unsigned flags, size_t *used,
+    struct hf_err *err)
+{
+	if (hf_buf_room(&j->own, PADDING) == NULL)
+		return hf_err_set(err, HF_E_INVALID, "byte 1: too long");
+	memset(j->own.data + j->own.len, 0, PADDING);
+	return parse(j, hf_buf_view(&j->own), YYJSON_READ_INSITU, flags,
+	    used, err);
+}
+
 /* Of a text that does not parse: mends it and parses that. With PREFIX only
  * the first object or array is looked at. 0, or -1 where that is no help. */
 static int
@@ -266,31 +279,47 @@ parse_mended(struct hf_json *j, struct hf_str text, unsigned flags,
 		if (part.n == SIZE_MAX)
 			return -1;
 	}
-	hf_buf_clear(&j->mended);
-	if (!hf_lex_mend(&j->mended, part) ||
-	    hf_buf_room(&j->mended, PADDING) == NULL)
-		return -1;
-	memset(j->mended.data + j->mended.len, 0, PADDING);
-	if (parse(j, hf_buf_view(&j->mended), YYJSON_READ_INSITU, flags,
-	    &got, NULL) < 0)
+	hf_buf_clear(&j->own);
+	if (!hf_lex_mend(&j->own, part) ||
+	    parse_own(j, flags, &got, NULL) < 0)
 		return -1;
 	*used = part.n;
 	return 0;
+}
+
+static struct hf_json *
+json_new(void)
+{
+	struct hf_json *j = hf_calloc(1, sizeof(*j));
+
+	j->alc = (yyjson_alc){ slot_malloc, slot_realloc, slot_free, j };
+	return j;
+}
+
+int
+hf_json_again_cut(struct hf_json **j, struct hf_str text, size_t max)
+{
+	size_t used;
+
+	if (*j == NULL)
+		*j = json_new();
+	forget(*j);
+	(*j)->max = MEMORY_MIN + 2 * text.n;
+	hf_buf_clear(&(*j)->own);
+	if (text.n == 0 || !hf_shorten(&(*j)->own, text, max))
+		return -1;
+	return parse_own(*j, HF_JSON_RAW, &used, NULL);
 }
 
 int
 hf_json_again(struct hf_json **jp, struct hf_str text, unsigned flags,
     size_t *used, bool *mended, struct hf_err *err)
 {
-	struct hf_json *j = *jp;
+	struct hf_json *j = *jp != NULL ? *jp : json_new();
 	size_t got = 0;
 	bool did = false;
 
-	if (j == NULL) {
-		j = *jp = hf_calloc(1, sizeof(*j));
-		j->alc = (yyjson_alc){ slot_malloc, slot_realloc, slot_free,
-		    j };
-	}
+	*jp = j;
 	forget(j);
 	if (text.n == 0)
 		return hf_err_set(err, HF_E_INVALID, "byte 1: no JSON");
@@ -331,7 +360,7 @@ hf_json_free(struct hf_json *j)
 	forget(j);
 	for (size_t i = 0; i < 2; i++)
 		free(j->slot[i].p);
-	hf_buf_release(&j->mended);
+	hf_buf_release(&j->own);
 	free(j);
 }
 

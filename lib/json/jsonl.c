@@ -13,6 +13,7 @@
 enum {
 	CHUNK = 256 << 10,	/* stays in a core's cache */
 	TRIES = 4096, EFFORT = 8,
+	CUT_FROM = 8,		/* times the cut is a row's length */
 	JOIN_FREE = 16 << 20, JOIN_EFFORT = 4
 };
 
@@ -488,6 +489,24 @@ join(struct hf_jsonl *r, struct hf_jsonl_row *row, struct hf_err *err)
 	return 0;
 }
 
+/* The whole line as a row whose strings are cut; false where it is no
+ * ordinary one. In a short row there is little to gain. */
+static bool
+take_cut(struct hf_jsonl *r)
+{
+	struct hf_jsonl_state *s = r->state;
+	size_t n = s->end - s->pos;
+
+	while (n > 0 && is_blank(s->buf[s->pos + n - 1]))
+		n--;
+	if (n / CUT_FROM < r->cut || hf_json_again_cut(&s->json,
+	    hf_strn(s->buf + s->pos, n), r->cut) < 0 ||
+	    hf_json_type(hf_json_root(s->json)) != HF_J_OBJ)
+		return false;
+	s->end = s->pos + n;
+	return true;
+}
+
 /* The first row of a line; most lines are one. 1, 0, -1. */
 static int
 take_first(struct hf_jsonl *r, struct hf_jsonl_row *row, struct hf_err *err)
@@ -500,6 +519,8 @@ take_first(struct hf_jsonl *r, struct hf_jsonl_row *row, struct hf_err *err)
 	s->fresh = false;
 	if (s->pos == s->end)
 		return 0;
+	if (r->cut > 0 && take_cut(r))
+		return give(r, row, s->pos, s->end - s->pos, false);
 	s->tries = TRIES;
 	s->effort = (s->end - s->pos) * EFFORT;
 	if (parse(s, s->pos, s->end - s->pos, HF_JSON_PREFIX, &used, &mended,

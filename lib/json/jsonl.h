@@ -54,6 +54,10 @@ struct hf_jsonl {
 	void (*explain)(uint64_t line, uint64_t off, const char *why,
 	    void *arg);
 	void *explain_arg;
+	/* May be set after init: strings of v are cut to at most so many
+	 * bytes of the row where that is simple, which is much faster; raw is
+	 * whole. 0: never. What is counted and dropped is the same. */
+	size_t cut;
 	struct hf_jsonl_state *state;	/* internal */
 };
 

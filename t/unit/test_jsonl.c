@@ -254,6 +254,39 @@ test_buffer(void)
 	hf_buf_release(&b);
 }
 
+/* Cut rows: the same rows and counts, and what is damaged is found. */
+static void
+test_cut(void)
+{
+	static const char text[] = "{\"n\":1,\"s\":\"abc\\n\\ud83d\\ude00\","
+	    "\"t\":\"\xc3\xa9\xc3\xa9\xc3\xa9\"} \r\n" ROW(2) ROW(3) "\n"
+	    "{\"n\":4,\"s\":\"abcdefgh\xff\"}\n{\"n\":5,\"s\":\"abcdefgh\\x\"}\n"
+	    "{\"n\":6,\"s\":\"abcdefgh";
+	FILE *f = file_of(HF_STR(text));
+	struct hf_buf got = HF_BUF_INIT;
+	struct hf_jsonl_row row;
+	struct hf_err err;
+	struct hf_jsonl r;
+
+	hf_jsonl_init(&r, fileno(f), "test", 0, UINT64_MAX);
+	r.cut = 5;
+	while (hf_jsonl_next(&r, &row, &err) > 0) {
+		hf_json_write(&got, row.v);
+		hf_buf_printf(&got, "%zu ", row.raw.n);
+	}
+	CHECK_STR(hf_buf_cstr(&got), "{\"n\":1,\"s\":\"abc\\n\",\"t\":"
+	    "\"\xc3\xa9\xc3\xa9\"}44 "
+	    "{\"type\":\"user\",\"n\":2,\"timestamp\":\"t\"}37 "
+	    "{\"type\":\"user\",\"n\":3,\"timestamp\":\"t\"}37 "
+	    "{\"n\":4,\"s\":\"abcdefgh\xef\xbf\xbd\"}23 ");
+	CHECK_INT(r.stats.bad, 1);
+	CHECK_INT(r.stats.mended, 1);
+	CHECK(r.stats.torn);
+	hf_jsonl_release(&r);
+	hf_buf_release(&got);
+	fclose(f);
+}
+
 /* From any offset at which one reading ended a second goes on: together
  * they give what one gives, whatever was appended meanwhile. */
 static void
@@ -404,6 +437,7 @@ main(void)
 	test_fused();
 	test_joined();
 	test_buffer();
+	test_cut();
 	test_resume();
 	test_hostile();
 	test_long();

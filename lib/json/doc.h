@@ -21,8 +21,9 @@ struct hf_doc {
 	struct hf_jnode *obj;
 };
 
-/* Parses a line (numbers raw). HF_E_INVALID if it is no object, or has a
- * "v" other than 1. line must outlive the document. */
+/* Parses a line (numbers raw). HF_E_INVALID if it is no object,
+ * HF_E_UNSUPPORTED if it has a "v" other than 1. line must outlive the
+ * document. */
 int	hf_doc_parse(struct hf_doc *d, struct hf_str line,
 	    struct hf_err *err);
 /* A new one with nothing but "v":1. */
@@ -43,7 +44,8 @@ void	hf_doc_fail(struct hf_doc *d, const char *stage,
  * there is one, that says due? */
 bool	hf_doc_acts(const struct hf_doc *d);
 /* The exit status of a document as it stands now: its error's; else not
- * due: 75 if guarded by busy or blocked, else 1; else 0. */
+ * due: 75 if guarded by busy or blocked, else 1; else 0. null is as if the
+ * member were not there. */
 int	hf_doc_status(const struct hf_doc *d);
 /* Appends its line with LF: unchanged documents byte for byte. */
 void	hf_doc_line(const struct hf_doc *d, struct hf_buf *out);

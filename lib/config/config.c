@@ -448,6 +448,10 @@ from_object(struct hf_config *c, const struct hf_jval *obj,
 		    hf_json_type(v) == HF_J_OBJ) {
 			hf_buf_putc(&name, '.');
 			rc = from_object(c, v, hf_buf_cstr(&name), seen, err);
+		} else if (k == NULL && is_group(hf_buf_cstr(&name))) {
+			rc = hf_err_set(err, HF_E_CONFIG,
+			    "%s must be an object (%s)", hf_buf_cstr(&name),
+			    c->path);
 		} else if (k == NULL) {
 			rc = unknown(hf_buf_cstr(&name), c->path, err);
 		} else if (seen[k - keys]) {

@@ -55,7 +55,7 @@ enum hf_key_kind { HF_KEY_BOOL, HF_KEY_INT, HF_KEY_RATIO, HF_KEY_STR,
 struct hf_key {
 	const char *name;		/* "summarize.provider" */
 	enum hf_key_kind kind;
-	const char *fallback;		/* default as JSON text; NULL: not set */
+	const char *fallback;		/* default as JSON; NULL: not set */
 	int64_t min, max;		/* INT; RATIO in ppm; MAP of integers,
 					 * 0: of strings */
 	const char *words;		/* STR: "a|b", NULL: any text */

@@ -94,7 +94,7 @@ set_member(struct line *l, const struct member *m, const struct hf_jval *v)
 	switch ((enum member_kind)m->kind) {
 	case PARENT:
 		l->parent_value = v;
-		/* FALLTHROUGH */
+		__attribute__((fallthrough));
 	case STR:
 		s = hf_json_str(v);
 		memcpy(at, &s, sizeof(s));

@@ -14,7 +14,7 @@ extern const struct hf_agent hf_agent_claude;
 enum hf_claude_text {
 	HF_CLAUDE_OWN,		/* the user's own words */
 	HF_CLAUDE_ECHO,		/* a command's echo, a reminder: the client's */
-	HF_CLAUDE_NOTICE,	/* from a task or another agent: a turn begins */
+	HF_CLAUDE_NOTICE,	/* a task's or another agent's: a turn begins */
 	HF_CLAUDE_INTERRUPT,	/* "[Request interrupted by user…" */
 	HF_CLAUDE_SEED		/* a brief of ours */
 };

@@ -93,8 +93,8 @@ escape_len(const char *p, const char *end)
 		return 0;
 	if (is_escape(p[1]))
 		return 2;
-	if (p[1] != 'u' || end - p < 6 || !is_hex(p[2]) || !is_hex(p[3]) || !is_hex(p[4]) ||
-	    !is_hex(p[5]))
+	if (p[1] != 'u' || end - p < 6 || !is_hex(p[2]) || !is_hex(p[3]) ||
+	    !is_hex(p[4]) || !is_hex(p[5]))
 		return 0;
 	if ((p[2] != 'd' && p[2] != 'D') || p[3] < '8')
 		return 6;

@@ -130,7 +130,8 @@ static void
 known(struct hf_prompt *p, const struct hf_facts *f)
 {
 	hf_buf_puts(&p->instruction,
-	    "\nFacts computed from the transcript; use them, they are right:\n");
+	    "\nFacts computed from the transcript; "
+	    "use them, they are right:\n");
 	known_files(p, f, true, "Files written:");
 	known_files(p, f, false, "Files read:");
 	known_todos(p, f);

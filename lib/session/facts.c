@@ -456,7 +456,7 @@ one_row(struct reader *r, const struct hf_row *row,
 		break;
 	case HF_ROW_COMPACTION:
 		f->compactions++;
-		/* FALLTHROUGH */
+		__attribute__((fallthrough));
 	case HF_ROW_SUMMARY:
 		if (bs->n > 0) {
 			f->summary.text = row_text(f, bs);

@@ -26,7 +26,7 @@ struct pieces {
 	size_t n, cap;
 	struct hf_arena arena;
 	struct hf_buf scratch, masked;
-	size_t pending[PENDING];	/* CALLs without a result, newest last */
+	size_t pending[PENDING];	/* CALLs without a result, in order */
 	size_t npending;
 	struct hf_render *r;
 };

@@ -266,7 +266,7 @@ start_command(const struct hf_config *c, const struct hf_attempt *r,
 	size_t n = 0;
 	int rc;
 
-	for (; c->start[n] != NULL && n < ARGV_MAX; n++)
+	for (; n < ARGV_MAX && c->start[n] != NULL; n++)
 		word[n] = fill_word(c->start[n], r, path);
 	word[n] = NULL;
 	if (r->target.cwd != NULL && stat(r->target.cwd, &st) == 0 &&

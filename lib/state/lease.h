@@ -17,7 +17,7 @@ struct hf_lease {
 	char host[256], boot[64];
 	int64_t deadline;	/* ms of the host's boot clock */
 	long pid;		/* 0: no process in particular */
-	unsigned long long start;	/* the process's start time; 0 unknown */
+	unsigned long long start;	/* its start time; 0: unknown */
 	char id[64];		/* a remote store's own name for it; "" */
 };
 

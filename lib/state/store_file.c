@@ -108,7 +108,8 @@ check_root(struct file_store *fs, struct hf_err *err)
 	    (force == NULL || strcmp(force, "1") != 0))
 		return hf_err_set(err, HF_E_REFUSED, "the state folder '%s' is "
 		    "on a network file system, where locks between machines "
-		    "cannot be relied on (HANDOFF_ALLOW_NETWORK_FS=1 forces it)",
+		    "cannot be relied on "
+		    "(HANDOFF_ALLOW_NETWORK_FS=1 forces it)",
 		    fs->path);
 	return 0;
 }

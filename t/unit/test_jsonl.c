@@ -260,7 +260,8 @@ test_cut(void)
 {
 	static const char text[] = "{\"n\":1,\"s\":\"abc\\n\\ud83d\\ude00\","
 	    "\"t\":\"\xc3\xa9\xc3\xa9\xc3\xa9\"} \r\n" ROW(2) ROW(3) "\n"
-	    "{\"n\":4,\"s\":\"abcdefgh\xff\"}\n{\"n\":5,\"s\":\"abcdefgh\\x\"}\n"
+	    "{\"n\":4,\"s\":\"abcdefgh\xff\"}\n"
+	    "{\"n\":5,\"s\":\"abcdefgh\\x\"}\n"
 	    "{\"n\":6,\"s\":\"abcdefgh";
 	FILE *f = file_of(HF_STR(text));
 	struct hf_buf got = HF_BUF_INIT;

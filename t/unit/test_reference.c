@@ -17,7 +17,7 @@ enum kind {
 
 struct row {
 	enum kind kind;
-	int parent;		/* index, -1: none, ROWS: one that is not there */
+	int parent;		/* index, -1: none, ROWS: not there */
 	bool side, tool;	/* tool: the answer calls one */
 	int call, request;
 	int64_t in, cached, out;
@@ -299,8 +299,8 @@ pi_row(struct made *g, int i)
 		    "\"output\":%lld,\"totalTokens\":%lld}}",
 		    r->kind == FAILED ? "error" : r->tool ? "toolUse" :
 		    "stop", (long long)r->in, (long long)r->cached,
-		    (long long)r->out, (long long)(r->in + r->cached +
-		    r->out));
+		    (long long)r->out, (long long)r->in + r->cached +
+		    r->out);
 		break;
 	case COMPACTION:
 		hf_buf_puts(b, "\"type\":\"compaction\",\"summary\":\"s\","
@@ -407,7 +407,7 @@ fullest(const struct made *g, int call)
 		    (best == NULL || r->out >= best->out))
 			best = r;
 	}
-	return context_of(best);
+	return best != NULL ? context_of(best) : 0;
 }
 
 /* One message id is one call here: what is replayed is a side chain's. */

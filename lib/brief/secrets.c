@@ -3,65 +3,61 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/env.h"
-#include "base/hmac.h"
 #include "base/mem.h"
+#include "brief/carriers.h"
+#include "brief/chars.h"
+#include "brief/known.h"
+#include "brief/literals.h"
+#include "brief/pem.h"
+#include "brief/seal.h"
+#include "brief/shapes.h"
+#include "brief/views.h"
 
-/* Prefixes of providers' tokens and how many characters follow at least. */
-static const struct { const char *prefix; size_t min; } shape[] = {
-	{ "sk-ant-", 20 }, { "sk-proj-", 20 }, { "sk-svcacct-", 20 },
-	{ "ghp_", 20 }, { "gho_", 20 }, { "ghu_", 20 }, { "ghs_", 20 },
-	{ "ghr_", 20 }, { "github_pat_", 20 }, { "glpat-", 16 },
-	{ "AKIA", 16 }, { "ASIA", 16 }, { "AIza", 30 }, { "xoxb-", 20 },
-	{ "xoxp-", 20 }, { "npm_", 30 },
+/* What may begin with a pair of bytes. */
+enum { SHAPE = 1, CARRIER = 2, PEM = 4, LITERAL = 8, MARK = 16 };
+enum {
+	PASSES_MAX = 1000,	/* each masks something; never reached */
+	JSON_DEPTH = 3,		/* a command in arguments in a body */
+	PERCENT_DEPTH = 2,
+	SEEN_MAX = 1 << 16,	/* placeholders that can be restored */
+	WRAP_MIN = 60		/* columns of a line that was wrapped */
 };
-static const char *const ending[] = { "KEY", "SECRET", "TOKEN", "PASSWORD",
-	"PASS", "AUTH", "CREDENTIAL", "CREDENTIALS", "PRIVATE", "OAUTH" };
 
-struct known {
-	struct hf_str value, name;
+/* A placeholder that was made; tag are its digits. */
+struct seen {
+	char tag[HF_SEAL_LEN];
+	struct hf_str value;
 };
 
 struct hf_secrets {
-	struct known *known;
-	size_t nknown, count;
-	uint8_t key[HF_SHA_LEN];
+	struct hf_literals known;
+	struct hf_str *name;		/* variables' names */
+	size_t nnames;
+	bool ready;			/* known, name and pairs are */
+	struct hf_shapes shapes;
+	struct hf_seal seal;
+	struct seen *seen;		/* open addressing, by tag */
+	size_t nseen, seen_size;
+	bool known_seen;		/* literals are among them */
+	struct hf_arena arena;		/* values of seen */
+	size_t count;
+	uint8_t pairs[HF_PAIRS];
 };
 
-static bool
-secret_name(struct hf_str name)
-{
-	for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++)
-		if (hf_str_ends(name, ending[i]))
-			return true;
-	return false;
-}
+/* ---- what there is ---- */
 
 struct hf_secrets *
 hf_secrets_load(const struct hf_config *c, const char *cwd,
     struct hf_err *err)
 {
 	struct hf_secrets *s = hf_calloc(1, sizeof(*s));
-	char **env = hf_env_all();
-	const char *eq;
 
-	(void)c;
-	(void)cwd;
-	(void)err;
-	hf_random(s->key, sizeof(s->key));
-	for (size_t i = 0; env[i] != NULL; i++) {
-		struct known k;
-
-		if ((eq = strchr(env[i], '=')) == NULL || strlen(eq) < 9)
-			continue;
-		k.name = hf_strn(env[i], (size_t)(eq - env[i]));
-		k.value = hf_str(eq + 1);
-		if (!secret_name(k.name) || eq[1] == '/' ||
-		    hf_str_is(k.value, "password"))
-			continue;
-		s->known = hf_reallocarray(s->known, s->nknown + 1,
-		    sizeof(*s->known));
-		s->known[s->nknown++] = k;
+	hf_literals_init(&s->known);
+	hf_arena_init(&s->arena);
+	if (hf_seal_open(&s->seal, err) < 0 ||
+	    hf_known_load(&s->known, c, cwd, err) < 0) {
+		hf_secrets_free(s);
+		return NULL;
 	}
 	return s;
 }
@@ -71,73 +67,22 @@ hf_secrets_free(struct hf_secrets *s)
 {
 	if (s == NULL)
 		return;
-	free(s->known);
+	hf_literals_release(&s->known);
+	hf_seal_close(&s->seal);
+	hf_arena_clear(&s->arena);
+	free(s->name);
+	free(s->seen);
 	free(s);
 }
 
-static bool
-token_char(char c)
+void
+hf_secrets_add(struct hf_secrets *s, struct hf_str value, const char *name)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	    (c >= '0' && c <= '9') || c == '_' || c == '-';
-}
+	struct hf_str n = name != NULL ? hf_str(name) : HF_STR_NONE;
 
-static size_t
-shape_at(struct hf_str a)
-{
-	size_t p, n;
-
-	for (size_t i = 0; i < sizeof(shape) / sizeof(shape[0]); i++) {
-		if (!hf_str_starts(a, shape[i].prefix))
-			continue;
-		p = n = strlen(shape[i].prefix);
-		while (n < a.n && token_char(a.s[n]))
-			n++;
-		if (n - p >= shape[i].min)
-			return n;
-	}
-	return 0;
-}
-
-static const struct known *
-known_at(const struct hf_secrets *s, struct hf_str a)
-{
-	for (size_t i = 0; i < s->nknown; i++)
-		if (s->known[i].value.n <= a.n && memcmp(a.s,
-		    s->known[i].value.s, s->known[i].value.n) == 0)
-			return &s->known[i];
-	return NULL;
-}
-
-size_t
-hf_secrets_mask(struct hf_secrets *s, struct hf_buf *out, struct hf_str text)
-{
-	const struct known *k;
-	uint8_t mac[HF_SHA_LEN];
-	size_t i = 0, n, count = 0;
-
-	while (i < text.n) {
-		struct hf_str rest = hf_strn(text.s + i, text.n - i);
-
-		if ((k = known_at(s, rest)) != NULL) {
-			hf_buf_putc(out, '$');
-			hf_buf_str(out, k->name);
-			i += k->value.n;
-			count++;
-		} else if ((n = shape_at(rest)) > 0) {
-			hf_hmac(hf_strn((const char *)s->key,
-			    sizeof(s->key)), hf_strn(rest.s, n), mac);
-			hf_buf_puts(out, "[secret:");
-			hf_text_hex(out, mac, 6);
-			hf_buf_putc(out, ']');
-			i += n;
-			count++;
-		} else {
-			hf_buf_putc(out, text.s[i++]);
-		}
-	}
-	s->count += count;
-	return count;
+	hf_literals_add(&s->known, value, hf_known_variable(n) ? n :
+	    HF_STR_NONE);
+	s->ready = false;
 }
 
 size_t
@@ -146,10 +91,425 @@ hf_secrets_count(const struct hf_secrets *s)
 	return s->count;
 }
 
+static void
+make_ready(struct hf_secrets *s)
+{
+	if (s->ready)
+		return;
+	s->ready = true;
+	s->known_seen = false;
+	hf_shapes_init(&s->shapes, s->pairs, SHAPE);
+	hf_carriers_init(s->pairs, CARRIER);
+	s->pairs[hf_pair('-', '-')] |= PEM;
+	s->pairs[hf_pair('[', 's')] |= MARK;
+	s->pairs[hf_pair('$', '{')] |= MARK;
+	hf_literals_ready(&s->known, s->pairs, LITERAL);
+	s->nnames = 0;
+	s->name = hf_reallocarray(s->name, s->known.n, sizeof(*s->name));
+	for (size_t i = 0; i < s->known.n; i++) {
+		struct hf_str name = s->known.item[i].name;
+
+		if (name.n == 0)
+			continue;
+		s->name[s->nnames++] = name;
+		s->pairs[hf_pair('$', name.s[0])] |= MARK;
+	}
+}
+
+/* ---- looking ---- */
+
+struct hit {
+	struct hf_span at;
+	const struct hf_literal *known;	/* NULL: a shape */
+};
+
+/* A look through one text, from left to right. */
+struct scan {
+	const struct hf_secrets *s;
+	struct hf_str text;
+	size_t pos;
+	size_t edge;		/* the end of what was found last */
+	struct hf_span later;	/* found ahead of its place; to 0: none */
+	struct hf_shapes_memo memo;
+};
+
+/* How many bytes what a secret was replaced by takes at byte i; 0 if there
+ * is nothing like it. The name of a variable counts whatever follows: with
+ * an escape or a line break taken away, something else does. */
+static size_t
+mark_at(const struct scan *c, size_t i)
+{
+	const struct hf_secrets *s = c->s;
+	struct hf_str rest = hf_strn(c->text.s + i, c->text.n - i), name;
+	size_t best = 0;
+	bool brace;
+
+	if (rest.s[0] == '[')
+		return hf_seal_at(c->text, i) ? HF_SEAL_LEN : 0;
+	brace = rest.n > 1 && rest.s[1] == '{';
+	rest = brace ? hf_strn(rest.s + 2, rest.n - 2) :
+	    hf_strn(rest.s + 1, rest.n - 1);
+	for (size_t k = 0; k < s->nnames; k++) {
+		name = s->name[k];
+		if (name.n > rest.n || memcmp(rest.s, name.s, name.n) != 0)
+			continue;
+		if (!brace && name.n >= best)
+			best = name.n + 1;
+		if (brace && name.n < rest.n && rest.s[name.n] == '}')
+			best = name.n + 3;
+	}
+	return best;
+}
+
+/* Does no mark stick out of the span? It would be broken. */
+static bool
+whole(const struct scan *c, struct hf_span at)
+{
+	size_t n;
+
+	for (size_t i = at.from; i < at.to; i++) {
+		if (c->text.s[i] != '$' && c->text.s[i] != '[')
+			continue;
+		n = mark_at(c, i);
+		if (i + n > at.to)
+			return false;
+		i += n > 0 ? n - 1 : 0;
+	}
+	return true;
+}
+
+static void
+take(const struct scan *c, struct hit *h, struct hf_span at,
+    const struct hf_literal *known)
+{
+	if (at.to - at.from > h->at.to - h->at.from && whole(c, at))
+		*h = (struct hit){ at, known };
+}
+
+/* The end of a token with what a terminal put on the next lines: a line
+ * that is full, and a piece of a token at the beginning of the next. */
+static size_t
+unwrap(const struct scan *c, size_t end)
+{
+	struct hf_str t = c->text, rest;
+	size_t next, to;
+
+	while (end < t.n && t.s[end] == '\n' && end >= WRAP_MIN &&
+	    memchr(t.s + end - WRAP_MIN, '\n', WRAP_MIN) == NULL) {
+		next = end + 1;
+		to = hf_chars_run(t, next, HF_CH_TOKEN, SIZE_MAX);
+		rest = hf_strn(t.s + next, to - next);
+		if (rest.n < 8 || !hf_chars_garbled(rest))
+			break;
+		end = to;
+	}
+	return end;
+}
+
+static void
+look(struct scan *c, size_t i, unsigned bits, struct hit *h)
+{
+	const struct hf_literal *known;
+	struct hf_span at;
+	size_t n;
+
+	if ((bits & LITERAL) != 0 && (known = hf_literals_at(&c->s->known,
+	    c->text, i, &n)) != NULL)
+		take(c, h, (struct hf_span){ i, i + n }, known);
+	if ((bits & SHAPE) != 0 && hf_shapes_at(&c->s->shapes, &c->memo,
+	    c->text, i, c->edge, &at)) {
+		at.to = unwrap(c, at.to);
+		take(c, h, at, NULL);
+	}
+	if ((bits & PEM) != 0 && (hf_pem_at(c->text, i, &at) ||
+	    hf_pem_tail(c->text, i, c->edge, &at)))
+		take(c, h, at, NULL);
+	if (c->later.to > 0 && c->later.from == i) {
+		take(c, h, c->later, NULL);
+		c->later.to = 0;
+	}
+	if ((bits & CARRIER) != 0 && hf_carriers_at(c->text, i, c->edge,
+	    &at)) {
+		if (at.from == i)
+			take(c, h, at, NULL);
+		else if (c->later.to == 0)
+			c->later = at;
+	}
+}
+
+/* A secret that begins inside the one that was found and ends behind it:
+ * no piece of it may stay. */
+static void
+widen(struct scan *c, struct hit *h)
+{
+	const struct hf_literal *known;
+	struct hf_span at;
+	size_t n;
+
+	for (size_t i = h->at.from + 1; i + 1 < h->at.to; i++) {
+		unsigned bits = c->s->pairs[hf_pair(c->text.s[i],
+		    c->text.s[i + 1])];
+
+		at = (struct hf_span){ i, 0 };
+		if ((bits & LITERAL) != 0 && (known = hf_literals_at(
+		    &c->s->known, c->text, i, &n)) != NULL)
+			at.to = i + n;
+		else if ((bits & SHAPE) == 0 || !hf_shapes_at(&c->s->shapes,
+		    &c->memo, c->text, i, c->edge, &at))
+			continue;
+		if (at.to > h->at.to && whole(c, (struct hf_span){
+		    h->at.from, at.to })) {
+			h->at.to = at.to;
+			h->known = NULL;
+		}
+	}
+}
+
+static bool
+next_hit(struct scan *c, struct hit *h)
+{
+	const uint8_t *pairs = c->s->pairs;
+	const char *t = c->text.s;
+	size_t last = c->text.n > 0 ? c->text.n - 1 : 0, stop, i = c->pos, n;
+
+	for (;;) {
+		if (c->later.to > 0 && c->later.from < i)
+			c->later.to = 0;
+		stop = c->later.to > 0 ? c->later.from : last;
+		while (i < stop && pairs[hf_pair(t[i], t[i + 1])] == 0)
+			i++;
+		if (i >= last)
+			return false;
+		unsigned bits = pairs[hf_pair(t[i], t[i + 1])];
+		if ((bits & MARK) != 0 && (n = mark_at(c, i)) > 0) {
+			c->edge = i += n;
+			continue;
+		}
+		*h = (struct hit){ { i, i }, NULL };
+		look(c, i, bits, h);
+		if (h->at.to > h->at.from)
+			break;
+		i++;
+	}
+	widen(c, h);
+	c->pos = c->edge = h->at.to;
+	return true;
+}
+
+/* ---- replacing ---- */
+
+/* What two spellings of a secret have in common: line breaks, blanks and
+ * "\n" in a key do not count. */
+static void
+canonical(struct hf_buf *out, struct hf_str a)
+{
+	for (size_t i = 0; i < a.n; i++) {
+		if (a.s[i] == '\\' && i + 1 < a.n && (a.s[i + 1] == 'n' ||
+		    a.s[i + 1] == 'r'))
+			i++;
+		else if ((unsigned char)a.s[i] > ' ')
+			hf_buf_putc(out, a.s[i]);
+	}
+}
+
+static struct seen *
+seen_slot(struct seen *table, size_t size, const char *tag)
+{
+	size_t i = (size_t)hf_hash(hf_strn(tag, HF_SEAL_LEN)) & (size - 1);
+
+	while (table[i].value.s != NULL &&
+	    memcmp(table[i].tag, tag, HF_SEAL_LEN) != 0)
+		i = (i + 1) & (size - 1);
+	return &table[i];
+}
+
+static void
+seen_add(struct hf_secrets *s, const char tag[HF_SEAL_LEN],
+    struct hf_str value)
+{
+	struct seen *table, *slot;
+	size_t size = s->seen_size > 0 ? 2 * s->seen_size : 64;
+
+	if (s->nseen == SEEN_MAX)
+		return;
+	if (2 * s->nseen >= s->seen_size) {
+		table = hf_calloc(size, sizeof(*table));
+		for (size_t i = 0; i < s->seen_size; i++)
+			if (s->seen[i].value.s != NULL)
+				*seen_slot(table, size, s->seen[i].tag) =
+				    s->seen[i];
+		free(s->seen);
+		s->seen = table;
+		s->seen_size = size;
+	}
+	slot = seen_slot(s->seen, s->seen_size, tag);
+	if (slot->value.s != NULL)
+		return;
+	memcpy(slot->tag, tag, HF_SEAL_LEN);
+	slot->value = hf_strn(hf_arena_copy(&s->arena, value.s, value.n),
+	    value.n);
+	s->nseen++;
+}
+
+static void
+placeholder(struct hf_secrets *s, struct hf_str value,
+    char tag[HF_SEAL_LEN])
+{
+	struct hf_buf plain = HF_BUF_INIT;
+
+	canonical(&plain, value);
+	hf_seal_mark(&s->seal, hf_buf_view(&plain), tag);
+	seen_add(s, tag, value);
+	hf_buf_release(&plain);
+}
+
+/* next: the byte that will stand behind it, 0 at the end. */
+static void
+replace(struct hf_secrets *s, struct hf_buf *out, const struct hit *h,
+    struct hf_str value, char next)
+{
+	const struct hf_literal *k = h->known;
+	char tag[HF_SEAL_LEN];
+	bool brace;
+
+	if (k == NULL || k->name.n == 0) {
+		placeholder(s, k != NULL ? k->value : value, tag);
+		hf_buf_add(out, tag, sizeof(tag));
+		return;
+	}
+	brace = (hf_chars(next) & HF_CH_WORD) != 0;
+	hf_buf_puts(out, brace ? "${" : "$");
+	hf_buf_str(out, k->name);
+	if (brace)
+		hf_buf_putc(out, '}');
+}
+
+/* One look through a view of the text, made of it by n layers; what is
+ * found is replaced in the text. Returns how many. */
+static size_t
+sweep(struct hf_secrets *s, struct hf_str text, const struct hf_view *view,
+    size_t n, struct hf_buf *out)
+{
+	struct scan c = { .s = s, .text = n > 0 ?
+	    hf_buf_view(&view[n - 1].text) : text };
+	size_t done = 0, count = 0;
+	struct hf_span raw;
+	struct hit h;
+
+	while (next_hit(&c, &h)) {
+		raw = h.at;
+		for (size_t i = n; i-- > 0;)
+			raw = hf_view_span(&view[i], raw);
+		if (raw.from < done)
+			continue;
+		hf_buf_add(out, text.s + done, raw.from - done);
+		replace(s, out, &h, hf_strn(c.text.s + h.at.from,
+		    h.at.to - h.at.from), raw.to < text.n ?
+		    text.s[raw.to] : '\0');
+		done = raw.to;
+		count++;
+	}
+	if (count > 0)
+		hf_buf_add(out, text.s + done, text.n - done);
+	return count;
+}
+
+/* Takes one layer off after another, up to max, and line breaks off what
+ * is then there. */
+static size_t
+peel(struct hf_secrets *s, struct hf_str text, enum hf_layer layer,
+    size_t max, struct hf_buf *out)
+{
+	struct hf_view view[JSON_DEPTH + 1] = { HF_VIEW_INIT };
+	struct hf_str top = text;
+	size_t n = 0, count = 0;
+
+	for (size_t i = 1; i <= JSON_DEPTH; i++)
+		view[i] = (struct hf_view)HF_VIEW_INIT;
+	while (count == 0 && n < max && hf_view_make(&view[n], layer, top)) {
+		top = hf_buf_view(&view[n++].text);
+		count = sweep(s, text, view, n, out);
+	}
+	if (count == 0 && (n > 0 || max == 0) &&
+	    hf_view_make(&view[n], HF_LAYER_LINES, top))
+		count = sweep(s, text, view, n + 1, out);
+	for (size_t i = 0; i <= JSON_DEPTH; i++)
+		hf_view_release(&view[i]);
+	return count;
+}
+
+/* What is found first in the text as it stands, else in one of its
+ * spellings. */
+static size_t
+pass(struct hf_secrets *s, struct hf_str text, struct hf_buf *out)
+{
+	size_t n = sweep(s, text, NULL, 0, out);
+
+	if (n == 0)
+		n = peel(s, text, HF_LAYER_LINES, 0, out);
+	if (n == 0)
+		n = peel(s, text, HF_LAYER_JSON, JSON_DEPTH, out);
+	if (n == 0)
+		n = peel(s, text, HF_LAYER_PERCENT, PERCENT_DEPTH, out);
+	return n;
+}
+
+size_t
+hf_secrets_mask(struct hf_secrets *s, struct hf_buf *out, struct hf_str text)
+{
+	struct hf_buf now = HF_BUF_MAX(out->max), next = HF_BUF_MAX(out->max);
+	struct hf_buf swap;
+	size_t n, count = 0;
+
+	make_ready(s);
+	for (size_t i = 0; i < PASSES_MAX; i++) {
+		if ((n = pass(s, text, &next)) == 0)
+			break;
+		count += n;
+		swap = now;
+		now = next;
+		next = swap;
+		hf_buf_clear(&next);
+		text = hf_buf_view(&now);
+	}
+	hf_buf_str(out, text);
+	/* What had no room in between has none now. */
+	if (now.full)
+		out->full = true;
+	hf_buf_release(&now);
+	hf_buf_release(&next);
+	s->count += count;
+	return count;
+}
+
+/* ---- and back ---- */
+
 void
 hf_secrets_restore(struct hf_secrets *s, struct hf_buf *out,
     struct hf_str text)
 {
-	(void)s;
-	hf_buf_str(out, text);
+	const struct seen *slot;
+	char tag[HF_SEAL_LEN];
+	size_t from = 0, i = 0;
+
+	make_ready(s);
+	while ((i = hf_str_find(text, HF_STR("[secret:"), i)) != SIZE_MAX) {
+		if (!hf_seal_at(text, i)) {
+			i++;
+			continue;
+		}
+		for (size_t k = 0; k < s->known.n && !s->known_seen; k++)
+			if (s->known.item[k].name.n == 0)
+				placeholder(s, s->known.item[k].value, tag);
+		s->known_seen = true;
+		slot = s->seen_size > 0 ? seen_slot(s->seen, s->seen_size,
+		    text.s + i) : NULL;
+		if (slot != NULL && slot->value.s != NULL) {
+			hf_buf_add(out, text.s + from, i - from);
+			hf_buf_str(out, slot->value);
+			from = i + HF_SEAL_LEN;
+		}
+		i += HF_SEAL_LEN;
+	}
+	hf_buf_add(out, text.s + from, text.n - from);
 }

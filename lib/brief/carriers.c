@@ -1,0 +1,541 @@
+#include "brief/carriers.h"
+
+#include <string.h>
+
+#include "brief/chars.h"
+
+enum {
+	SECRET_MIN = 8,		/* a header's value */
+	BARE_MIN = 20,		/* without the header's name */
+	VALUE_MAX = 4096,
+	USERINFO_MAX = 1024,
+	SCHEME_MAX = 24
+};
+
+static char
+at_or_nul(struct hf_str text, size_t i)
+{
+	return i < text.n ? text.s[i] : '\0';
+}
+
+static bool
+blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+static size_t
+skip_blanks(struct hf_str text, size_t i)
+{
+	while (i < text.n && blank(text.s[i]))
+		i++;
+	return i;
+}
+
+/* A UUID is an id, unless a header says that it is more. */
+static bool
+is_uuid(struct hf_str a)
+{
+	if (a.n != 36)
+		return false;
+	for (size_t i = 0; i < a.n; i++)
+		if (i == 8 || i == 13 || i == 18 || i == 23 ?
+		    a.s[i] != '-' : (hf_chars(a.s[i]) & HF_CH_LHEX) == 0)
+			return false;
+	return true;
+}
+
+/* No plain word, no "YOUR_TOKEN". */
+static bool
+tokenish(struct hf_str a)
+{
+	if (a.n < SECRET_MIN || hf_chars_same(a))
+		return false;
+	return a.n >= 24 || hf_chars_mixed(a) ||
+	    (hf_chars_all(a) & HF_CH_DIGIT) != 0;
+}
+
+/* ---- JWT ---- */
+
+/* Three parts, the first two objects; or the five of an encrypted one. */
+static bool
+jwt_at(struct hf_str text, size_t at, size_t edge, struct hf_span *out)
+{
+	size_t i = at, part = 0, n, second = 0;
+
+	/* Not inside a longer run: so each run is looked at once. */
+	if (!hf_str_starts(hf_strn(text.s + at, text.n - at), "eyJ") ||
+	    !hf_shapes_edge(text, at, edge) || (at > edge &&
+	    (hf_chars(text.s[at - 1]) & (HF_CH_UNDER | HF_CH_DASH)) != 0))
+		return false;
+	while (part < 5) {
+		n = hf_chars_run(text, i, HF_CH_TOKEN, SIZE_MAX) - i;
+		if (part == 0 && n < 10)
+			return false;
+		i += n;
+		part++;
+		if (at_or_nul(text, i) != '.' || part == 5)
+			break;
+		if (part == 1)
+			second = i + 1;
+		i++;
+	}
+	if (part < 3 || (part < 5 && (text.n - second < 3 ||
+	    memcmp(text.s + second, "eyJ", 3) != 0)))
+		return false;
+	while (text.s[i - 1] == '.')
+		i--;
+	*out = (struct hf_span){ at, i };
+	return true;
+}
+
+/* ---- URLs ---- */
+
+/* Ends what can be a user and a password. */
+static bool
+ends_userinfo(char c)
+{
+	return (unsigned char)c <= ' ' || c == 0x7f ||
+	    memchr("\"'`<>\\/?#|", c, 10) != NULL;
+}
+
+/* "$PASS", "${PASS}", "$(pass)", "%s", "{{password}}", "***", "…": filled
+ * in elsewhere, or hidden already. */
+static bool
+is_template(struct hf_str a)
+{
+	size_t i;
+
+	if (a.n == 0 || hf_chars_same(a) || memchr("{<([*", a.s[0], 5) ||
+	    (unsigned char)a.s[0] == 0xe2)
+		return true;
+	if (a.s[0] == '%')
+		return a.n < 3 || a.s[1] == '(' || a.s[1] == '{' ||
+		    a.s[a.n - 1] == '%';
+	if (a.s[0] != '$' || a.n < 2)
+		return false;
+	if (a.s[1] == '{' || a.s[1] == '(')
+		return true;
+	i = hf_chars_run(a, 1, HF_CH_WORD, a.n);
+	return i == a.n && (hf_chars(a.s[1]) & HF_CH_DIGIT) == 0;
+}
+
+/* Where the scheme before "://" begins; i without one. */
+static size_t
+scheme_from(struct hf_str text, size_t i, size_t edge)
+{
+	size_t from = i;
+
+	while (from > edge && i - from < SCHEME_MAX &&
+	    ((hf_chars(text.s[from - 1]) & (HF_CH_ALNUM | HF_CH_DASH |
+	    HF_CH_DOT)) != 0 || text.s[from - 1] == '+'))
+		from--;
+	return from;
+}
+
+/* The last @ in [from, to) that a host follows, or SIZE_MAX. */
+static size_t
+host_sign(struct hf_str text, size_t from, size_t to)
+{
+	char next;
+
+	for (size_t i = to; i-- > from;) {
+		if (text.s[i] != '@')
+			continue;
+		next = at_or_nul(text, i + 1);
+		if ((hf_chars(next) & HF_CH_WORD) != 0 || next == '[' ||
+		    next == '$' || next == '{' || next == '%' || next == '<')
+			return i;
+	}
+	return SIZE_MAX;
+}
+
+/* A password that holds '/', '?' or '#' as they are, which databases'
+ * clients take. What stands behind the colon is then no port. */
+static size_t
+raw_sign(struct hf_str text, size_t colon, size_t stop)
+{
+	size_t end = stop, sign;
+	struct hf_str pass;
+
+	if (hf_chars_run(text, colon + 1, HF_CH_DIGIT, 6) >= stop)
+		return SIZE_MAX;
+	while (end < text.n && end - stop < 128 &&
+	    (!ends_userinfo(text.s[end]) ||
+	    memchr("/?#", text.s[end], 3) != NULL))
+		end++;
+	sign = host_sign(text, stop, end);
+	if (sign == SIZE_MAX)
+		return SIZE_MAX;
+	pass = hf_strn(text.s + colon + 1, sign - colon - 1);
+	if ((hf_chars_all(pass) & HF_CH_DIGIT) == 0 ||
+	    memchr(pass.s, '=', pass.n) != NULL)
+		return SIZE_MAX;
+	return sign;
+}
+
+static bool
+takes_raw(struct hf_str scheme)
+{
+	static const char *const web[] = { "http", "https", "ws", "wss",
+	    "ftp", "ftps", "sftp", "ssh", "git", "file", "git+ssh",
+	    "git+https", "svn", "s3", "vscode", "data" };
+
+	for (size_t i = 0; i < sizeof(web) / sizeof(web[0]); i++)
+		if (hf_str_ieq(scheme, hf_str(web[i])))
+			return false;
+	return scheme.n >= 2;
+}
+
+static bool
+url_at(struct hf_str text, size_t at, size_t edge, struct hf_span *out)
+{
+	size_t from = at + 3, stop = from, sign, colon;
+	size_t start = scheme_from(text, at, edge);
+	struct hf_str scheme = hf_strn(text.s + start, at - start), who;
+	const char *p;
+
+	if (scheme.n == 0 || text.n - at < 4 || text.s[at + 1] != '/' ||
+	    text.s[at + 2] != '/')
+		return false;
+	while (stop < text.n && stop - from < USERINFO_MAX &&
+	    !ends_userinfo(text.s[stop]))
+		stop++;
+	sign = host_sign(text, from, stop);
+	p = memchr(text.s + from, ':', (sign != SIZE_MAX ? sign : stop) -
+	    from);
+	colon = p != NULL ? (size_t)(p - text.s) : SIZE_MAX;
+	if (sign == SIZE_MAX && colon != SIZE_MAX && stop < text.n &&
+	    memchr("/?#", text.s[stop], 3) != NULL && takes_raw(scheme))
+		sign = raw_sign(text, colon, stop);
+	if (sign == SIZE_MAX)
+		return false;
+	if (colon != SIZE_MAX) {
+		*out = (struct hf_span){ colon + 1, sign };
+		return !is_template(hf_strn(text.s + colon + 1,
+		    sign - colon - 1));
+	}
+	/* A token in the user's place; people have shorter names. */
+	who = hf_strn(text.s + from, sign - from);
+	*out = (struct hf_span){ from, sign };
+	return who.n >= 20 && hf_str_istarts(scheme, "http") &&
+	    hf_chars_run(who, 0, HF_CH_TOKEN, who.n) == who.n &&
+	    (hf_chars_all(who) & HF_CH_DIGIT) != 0 &&
+	    (hf_chars_all(who) & HF_CH_LETTER) != 0;
+}
+
+/* ---- headers and settings ---- */
+
+enum kind {
+	AUTHORIZATION,	/* a scheme, then the value */
+	HEADER,		/* the value */
+	SETTING,	/* a value of one length: min characters of base64 */
+	NPMRC,		/* the value, if it is no template; behind = */
+	QUERY		/* a signature in a URL's query */
+};
+
+static const struct carrier {
+	char name[28];
+	uint8_t kind, min;
+} carrier[] = {
+	{ "authorization", AUTHORIZATION, 0 },
+	{ "proxy-authorization", AUTHORIZATION, 0 },
+	{ "x-authorization", AUTHORIZATION, 0 },
+	{ "api-key", HEADER, 0 },
+	{ "apikey", HEADER, 0 },
+	{ "x-api-key", HEADER, 0 },
+	{ "x-apikey", HEADER, 0 },
+	{ "x-api-token", HEADER, 0 },
+	{ "x-api-secret", HEADER, 0 },
+	{ "x-auth-token", HEADER, 0 },
+	{ "x-auth-key", HEADER, 0 },
+	{ "x-access-token", HEADER, 0 },
+	{ "x-goog-api-key", HEADER, 0 },
+	{ "x-gitlab-token", HEADER, 0 },
+	{ "x-vault-token", HEADER, 0 },
+	{ "x-rapidapi-key", HEADER, 0 },
+	{ "x-figma-token", HEADER, 0 },
+	{ "x-functions-key", HEADER, 0 },
+	{ "x-shopify-access-token", HEADER, 0 },
+	{ "x-amz-security-token", HEADER, 0 },
+	{ "private-token", HEADER, 0 },
+	{ "job-token", HEADER, 0 },
+	{ "deploy-token", HEADER, 0 },
+	{ "dd-api-key", HEADER, 0 },
+	{ "dd-application-key", HEADER, 0 },
+	{ "ocp-apim-subscription-key", HEADER, 0 },
+	{ "_authtoken", NPMRC, 0 },
+	{ "_auth", NPMRC, 0 },
+	{ "_password", NPMRC, 0 },
+	{ "aws_secret_access_key", SETTING, 40 },
+	{ "aws_secret_key", SETTING, 40 },
+	{ "secretaccesskey", SETTING, 40 },
+	{ "secret_access_key", SETTING, 40 },
+	{ "aws_session_token", SETTING, 100 },
+	{ "sessiontoken", SETTING, 100 },
+	{ "accountkey", SETTING, 86 },
+	{ "sharedaccesskey", SETTING, 43 },
+	{ "privatekey", SETTING, 43 },		/* WireGuard */
+	{ "presharedkey", SETTING, 43 },
+	{ "sig", QUERY, 40 },
+};
+
+enum { NCARRIERS = sizeof(carrier) / sizeof(carrier[0]) };
+
+static char
+upper(char c)
+{
+	return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
+}
+
+void
+hf_carriers_init(uint8_t *pairs, uint8_t bit)
+{
+	static const char other[][3] = { "ey", ":/", ":A", "Q~", ".a", "be",
+	    "Be", "BE" };
+
+	for (size_t i = 0; i < sizeof(other) / sizeof(other[0]); i++)
+		pairs[hf_pair(other[i][0], other[i][1])] |= bit;
+	for (size_t i = 0; i < NCARRIERS; i++) {
+		char a = carrier[i].name[0], b = carrier[i].name[1];
+
+		pairs[hf_pair(a, b)] |= bit;
+		pairs[hf_pair(upper(a), b)] |= bit;
+		pairs[hf_pair(a, upper(b))] |= bit;
+		pairs[hf_pair(upper(a), upper(b))] |= bit;
+	}
+}
+
+/* A quote, in JSON inside JSON with backslashes before it. */
+static size_t
+skip_quote(struct hf_str text, size_t i)
+{
+	while (at_or_nul(text, i) == '\\')
+		i++;
+	if (at_or_nul(text, i) == '"' || at_or_nul(text, i) == '\'')
+		i++;
+	return i;
+}
+
+/* Behind the name: its closing quote, a colon or an equals sign, the opening
+ * quote. SIZE_MAX when there is none. */
+static size_t
+separator(struct hf_str text, size_t i, char *sign)
+{
+	size_t name = i, quote;
+
+	i = skip_quote(text, i);
+	quote = i;
+	/* ["x-api-key"] = and ("x-api-key", are written, too. */
+	if (quote > name && at_or_nul(text, i) == ']')
+		i++;
+	i = skip_blanks(text, i);
+	*sign = at_or_nul(text, i);
+	if (*sign != ':' && *sign != '=' && (*sign != ',' || quote == name))
+		return SIZE_MAX;
+	i++;
+	if (at_or_nul(text, i) == '>')
+		i++;
+	return skip_blanks(text, skip_quote(text, skip_blanks(text, i)));
+}
+
+/* The end of a header's value; what ends it cannot be part of a token. */
+static size_t
+value_end(struct hf_str text, size_t i)
+{
+	size_t from = i;
+
+	while (i < text.n && i - from < VALUE_MAX) {
+		unsigned char c = (unsigned char)text.s[i];
+
+		if (c <= ' ' || c >= 0x7f ||
+		    memchr("\"'`\\,;<>()[]{}$|", c, 16) != NULL)
+			break;
+		i++;
+	}
+	return i;
+}
+
+static bool
+is_scheme(struct hf_str a)
+{
+	static const char *const scheme[] = { "bearer", "basic", "token",
+	    "apikey", "api-key", "key", "bot", "negotiate", "ntlm", "oauth",
+	    "jwt", "digest", "sso-key", "genericapikey", "splunk" };
+
+	for (size_t i = 0; i < sizeof(scheme) / sizeof(scheme[0]); i++)
+		if (hf_str_ieq(a, hf_str(scheme[i])))
+			return true;
+	return false;
+}
+
+static bool
+authorization(struct hf_str text, size_t i, struct hf_span *out)
+{
+	size_t end = value_end(text, i), next;
+	struct hf_str word = hf_strn(text.s + i, end - i);
+
+	if (is_scheme(word)) {
+		i = skip_blanks(text, end);
+		end = value_end(text, i);
+	} else {
+		/* Opaque, without a scheme: then it is all there is. */
+		next = skip_blanks(text, end);
+		if (word.n < 16 || (next > end && next < text.n &&
+		    text.s[next] != '\n' && text.s[next] != '\r'))
+			return false;
+	}
+	*out = (struct hf_span){ i, end };
+	return tokenish(hf_strn(text.s + i, end - i));
+}
+
+/* The value of a setting: base64 of one length, so that no other value of
+ * that name is taken. */
+static bool
+setting(struct hf_str text, size_t i, size_t min, struct hf_span *out)
+{
+	size_t end = hf_chars_run(text, i, HF_CH_BASE64, VALUE_MAX);
+	size_t n = end - i;
+
+	while (end < text.n && end - i < n + 2 && text.s[end] == '=')
+		end++;
+	*out = (struct hf_span){ i, end };
+	return !hf_chars_same(hf_strn(text.s + i, n)) &&
+	    (min >= 100 ? n >= min : n == min) &&
+	    (end == text.n || (hf_chars(text.s[end]) & HF_CH_WORD) == 0);
+}
+
+static bool
+named(const struct carrier *c, struct hf_str text, size_t at, size_t edge,
+    struct hf_span *out)
+{
+	size_t i = at + strlen(c->name), end;
+	struct hf_str value;
+	char sign, before = at > edge ? text.s[at - 1] : '\0';
+
+	if (c->kind == QUERY) {
+		if ((before != '?' && before != '&') ||
+		    at_or_nul(text, i) != '=')
+			return false;
+		end = hf_chars_run(text, i + 1, HF_CH_BASE64 | HF_CH_PERCENT |
+		    HF_CH_EQUAL | HF_CH_UNDER | HF_CH_DASH, VALUE_MAX);
+		*out = (struct hf_span){ i + 1, end };
+		return end - i > c->min;
+	}
+	if ((i = separator(text, i, &sign)) == SIZE_MAX || i >= text.n)
+		return false;
+	if (c->kind == AUTHORIZATION)
+		return authorization(text, i, out);
+	if (c->kind == SETTING)
+		return sign != ',' && setting(text, i, c->min, out);
+	end = value_end(text, i);
+	*out = (struct hf_span){ i, end };
+	if (c->kind == NPMRC)
+		return sign == '=' && end - i >= SECRET_MIN && before != '.' &&
+		    !is_template(hf_strn(text.s + i, end - i));
+	value = hf_strn(text.s + i, end - i);
+	/* Not "apiKey: config.keys2.main", not a path. */
+	return tokenish(value) && (hf_chars_all(value) & HF_CH_DIGIT) != 0 &&
+	    (value.n >= 24 || (hf_chars_all(value) &
+	    (HF_CH_DOT | HF_CH_PLUS)) == 0);
+}
+
+/* ---- the rest ---- */
+
+/* "Bearer" and a token that is no word, where no header's name is near. */
+static bool
+bearer_at(struct hf_str text, size_t at, size_t edge, struct hf_span *out)
+{
+	size_t i = at + 6, end;
+	struct hf_str value;
+	unsigned digits = 0;
+
+	if (!hf_shapes_edge(text, at, edge) || !blank(at_or_nul(text, i)))
+		return false;
+	i = skip_blanks(text, i);
+	end = hf_chars_run(text, i, HF_CH_TOKEN | HF_CH_DOT | HF_CH_TILDE |
+	    HF_CH_PLUS | HF_CH_EQUAL, VALUE_MAX);
+	while (end > i && text.s[end - 1] == '.')
+		end--;
+	value = hf_strn(text.s + i, end - i);
+	for (size_t k = 0; k < value.n; k++)
+		if ((hf_chars(value.s[k]) & HF_CH_DIGIT) != 0)
+			digits++;
+	*out = (struct hf_span){ i, end };
+	return value.n >= BARE_MIN && digits >= 2 && value.s[0] != '/' &&
+	    (hf_chars_all(value) & HF_CH_LETTER) != 0 && !is_uuid(value);
+}
+
+/* 123456789:AA and 33 more: a Telegram bot. */
+static bool
+telegram_at(struct hf_str text, size_t at, size_t edge, struct hf_span *out)
+{
+	size_t i = at, end;
+
+	while (i > edge && at - i < 11 &&
+	    (hf_chars(text.s[i - 1]) & HF_CH_DIGIT) != 0)
+		i--;
+	if (at - i < 8 || at - i > 10 || at_or_nul(text, at + 2) != 'A')
+		return false;
+	end = hf_chars_run(text, at + 1, HF_CH_TOKEN, 64);
+	*out = (struct hf_span){ at + 1, end };
+	return end - at - 1 == 35;
+}
+
+/* xxx8Q~ and 31 to 34 more: a client secret of Azure. */
+static bool
+azure_at(struct hf_str text, size_t at, size_t edge, struct hf_span *out)
+{
+	size_t end;
+
+	if (at < edge + 4 || (text.s[at - 1] != '8' && text.s[at - 1] != '7'))
+		return false;
+	end = hf_chars_run(text, at + 2, HF_CH_TOKEN | HF_CH_DOT |
+	    HF_CH_TILDE, 64);
+	*out = (struct hf_span){ at, end };
+	return end - at >= 33 && end - at <= 38;
+}
+
+/* ….atlasv1.… : Terraform. */
+static bool
+atlas_at(struct hf_str text, size_t at, struct hf_span *out)
+{
+	size_t end = hf_chars_run(text, at + 9, HF_CH_TOKEN, VALUE_MAX);
+
+	*out = (struct hf_span){ at + 9, end };
+	return end - at - 9 >= 50;
+}
+
+static bool
+starts(struct hf_str text, size_t at, const char *lit)
+{
+	return hf_str_istarts(hf_strn(text.s + at, text.n - at), lit);
+}
+
+bool
+hf_carriers_at(struct hf_str text, size_t at, size_t edge,
+    struct hf_span *out)
+{
+	char c = text.s[at], d = at_or_nul(text, at + 1);
+
+	if (c == ':')
+		return d == '/' ? url_at(text, at, edge, out) :
+		    d == 'A' && telegram_at(text, at, edge, out);
+	if (c == 'Q' && d == '~')
+		return azure_at(text, at, edge, out);
+	if (c == '.')
+		return starts(text, at, ".atlasv1.") &&
+		    atlas_at(text, at, out);
+	if (c == 'e' && d == 'y')
+		return jwt_at(text, at, edge, out);
+	if ((c == 'b' || c == 'B') && starts(text, at, "bearer"))
+		return bearer_at(text, at, edge, out);
+	if (!hf_shapes_edge(text, at, edge))
+		return false;
+	for (size_t i = 0; i < NCARRIERS; i++)
+		if (upper(c) == upper(carrier[i].name[0]) &&
+		    starts(text, at, carrier[i].name) &&
+		    named(&carrier[i], text, at, edge, out))
+			return true;
+	return false;
+}

@@ -1,0 +1,51 @@
+/*
+ * What tokens of known providers look like: a prefix that nothing else has,
+ * and a run of characters behind it. A rule knows a shape, not an entropy
+ * (CASES S4): what merely looks random is left alone.
+ */
+#ifndef HF_BRIEF_SHAPES_H
+#define HF_BRIEF_SHAPES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/text.h"
+
+/* Bytes of a text: [from, to). */
+struct hf_span {
+	size_t from, to;
+};
+
+enum { HF_SHAPES_MAX = 160 };
+/* Where the rows of the table begin, by the first byte of their prefix. */
+struct hf_shapes {
+	uint8_t first[256];
+};
+/* What a scan of one text remembers, zeroed before: up to where a run is
+ * known to be no token of a row. A text made of prefixes alone would else
+ * take the square of its length. */
+struct hf_shapes_memo {
+	size_t dead[HF_SHAPES_MAX];
+};
+
+enum { HF_PAIRS = 65536 };
+/* The place of two bytes in a table of pairs. */
+static inline size_t
+hf_pair(char a, char b)
+{
+	return (size_t)(unsigned char)a << 8 | (unsigned char)b;
+}
+
+/* Readies the index, and sets bit in pairs for each pair of bytes that a
+ * token can begin with. */
+void	hf_shapes_init(struct hf_shapes *s, uint8_t *pairs, uint8_t bit);
+/* Does a token begin at byte at? What stands before edge counts as not
+ * there. */
+bool	hf_shapes_at(const struct hf_shapes *s, struct hf_shapes_memo *memo,
+	    struct hf_str text, size_t at, size_t edge, struct hf_span *out);
+/* Can a token begin at byte at: is no letter or digit before it (a colour's
+ * escape sequence apart)? */
+bool	hf_shapes_edge(struct hf_str text, size_t at, size_t edge);
+
+#endif

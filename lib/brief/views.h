@@ -1,0 +1,34 @@
+/*
+ * A text as it reads with one layer of spelling taken off, and where each
+ * of its bytes stands in the original: a secret is looked for in all of
+ * them, and masked in the original.
+ */
+#ifndef HF_BRIEF_VIEWS_H
+#define HF_BRIEF_VIEWS_H
+
+#include "base/buf.h"
+#include "brief/shapes.h"
+
+enum hf_layer {
+	HF_LAYER_JSON,		/* \n \" \u0041 … */
+	HF_LAYER_PERCENT,	/* %2F */
+	HF_LAYER_LINES		/* tokens that a line break splits */
+};
+struct hf_view_edit;
+struct hf_view {
+	struct hf_buf text;
+	struct hf_view_edit *edit;	/* what was taken off, in order */
+	size_t n, cap;
+};
+#define HF_VIEW_INIT	{ HF_BUF_INIT, NULL, 0, 0 }
+
+/* Takes the layer off; false when there is nothing of it (or the text has
+ * 4 GiB and more). May be called again. */
+bool	hf_view_make(struct hf_view *v, enum hf_layer layer,
+	    struct hf_str text);
+void	hf_view_release(struct hf_view *v);
+/* The bytes of the original that a span of the view, not empty, stands
+ * for. */
+struct hf_span hf_view_span(const struct hf_view *v, struct hf_span s);
+
+#endif

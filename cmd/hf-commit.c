@@ -64,9 +64,13 @@ act_commit(struct hf_doc *d, void *arg, struct hf_err *err)
 			hf_warn("the failure is not recorded: %s", why.msg);
 		return 0;
 	}
-	if (!hf_doc_acts(d))
+	if (!hf_doc_acts(d) || hf_commit(r->st, &r->how, d, err) == 0)
 		return 0;
-	return hf_commit(r->st, &r->how, d, err);
+	/* A disk in trouble is the machine's business, not the document's
+	 * alone. */
+	if (err->code == HF_E_IO)
+		hf_warn_err(err);
+	return -1;
 }
 
 /* ---- fail ---- */

@@ -138,7 +138,8 @@ one_name(const char *name, void *arg, struct hf_err *err)
 	if (hf_str_ends(hf_str(name), ".jsonl")) {
 		if (w->only == NULL || is_of(w->only, path))
 			rc = w->cb(path, w->arg, err);
-	} else if (!w->nested && strchr(name, '.') == NULL) {
+	} else if (!w->nested) {
+		/* A folder's name may hold dots, as the path of work may. */
 		in = *w;
 		in.dir = path;
 		in.nested = true;

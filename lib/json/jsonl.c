@@ -215,9 +215,9 @@ skip_long(struct hf_jsonl *r, struct hf_err *err)
 
 	while ((lf = memchr(s->buf + s->pos, '\n', s->len - s->pos)) == NULL) {
 		s->base = offset(s, s->len);
-		free(s->buf);
-		s->buf = NULL;
-		s->pos = s->len = s->cap = 0;
+		s->pos = s->len = 0;
+		s->cap = CHUNK;
+		s->buf = hf_reallocarray(s->buf, s->cap, 1);
 		k = more(r, err);
 		if (k == 0)
 			torn(r, from);

@@ -81,53 +81,63 @@ call_key(const struct hf_fold *f, uint32_t i)
 	return f->call[i].call;
 }
 
-/* The slot where key is, or the free one where it belongs. */
-static size_t
+/* The slot where key is, or the free one where it belongs; the table has a
+ * free one. */
+static struct hf_slot *
 probe(const struct hf_fold *f, const struct hf_slots *t, uint64_t key,
     uint64_t (*key_of)(const struct hf_fold *, uint32_t))
 {
-	size_t i = (size_t)key & (t->cap - 1);
+	uint32_t half = (uint32_t)key;
+	size_t i = half & (t->cap - 1);
 
-	while (t->slot[i] != 0 && key_of(f, t->slot[i] - 1) != key)
+	while (t->slot[i].index != 0 && (t->slot[i].half != half ||
+	    key_of(f, t->slot[i].index - 1) != key))
 		i = (i + 1) & (t->cap - 1);
-	return i;
+	return &t->slot[i];
 }
 
 static uint32_t
 lookup(const struct hf_fold *f, const struct hf_slots *t, uint64_t key,
     uint64_t (*key_of)(const struct hf_fold *, uint32_t))
 {
-	size_t i;
+	const struct hf_slot *at;
 
 	if (t->cap == 0 || key == 0)
 		return HF_NONE;
-	i = probe(f, t, key, key_of);
-	return t->slot[i] != 0 ? t->slot[i] - 1 : HF_NONE;
+	at = probe(f, t, key, key_of);
+	return at->index != 0 ? at->index - 1 : HF_NONE;
 }
 
-/* Puts index under key, in the place of what was there. */
+/* Makes room for one more. */
 static void
-put(const struct hf_fold *f, struct hf_slots *t, uint64_t key,
-    uint32_t index, uint64_t (*key_of)(const struct hf_fold *, uint32_t))
+grow(struct hf_slots *t)
 {
 	struct hf_slots old = *t;
-	size_t i;
+	size_t i, k;
 
-	if (t->used + 1 > t->cap / 8 * 5) {
-		t->cap = t->cap == 0 ? 1024 : t->cap * 2;
-		t->slot = hf_calloc(t->cap, sizeof(*t->slot));
-		for (i = 0; i < old.cap; i++) {
-			if (old.slot[i] == 0)
-				continue;
-			t->slot[probe(f, t, key_of(f, old.slot[i] - 1),
-			    key_of)] = old.slot[i];
-		}
-		free(old.slot);
+	if (t->used + 1 <= t->cap / 8 * 5)
+		return;
+	t->cap = t->cap == 0 ? 1024 : t->cap * 2;
+	t->slot = hf_calloc(t->cap, sizeof(*t->slot));
+	for (k = 0; k < old.cap; k++) {
+		if (old.slot[k].index == 0)
+			continue;
+		i = old.slot[k].half & (t->cap - 1);
+		while (t->slot[i].index != 0)
+			i = (i + 1) & (t->cap - 1);
+		t->slot[i] = old.slot[k];
 	}
-	i = probe(f, t, key, key_of);
-	if (t->slot[i] == 0)
+	free(old.slot);
+}
+
+/* Puts index under key, at the slot that probe gave. */
+static void
+put(struct hf_slots *t, struct hf_slot *at, uint64_t key, uint32_t index)
+{
+	if (at->index == 0)
 		t->used++;
-	t->slot[i] = index + 1;
+	at->index = index + 1;
+	at->half = (uint32_t)key;
 }
 
 uint32_t
@@ -164,9 +174,11 @@ static uint32_t
 call_new(struct hf_fold *f, const struct hf_row *row, uint64_t call,
     uint64_t request)
 {
-	uint32_t head = lookup(f, &f->by_call, call, call_key);
+	struct hf_slot *at;
 	struct hf_call *c;
 
+	grow(&f->by_call);
+	at = probe(f, &f->by_call, call, call_key);
 	if (f->ncalls == f->call_cap) {
 		f->call_cap = f->call_cap == 0 ? 256 : f->call_cap +
 		    f->call_cap / 2;
@@ -183,11 +195,11 @@ call_new(struct hf_fold *f, const struct hf_row *row, uint64_t call,
 	c->next = HF_NONE;
 	c->inherited = (row->flags & HF_ROW_INHERITED) != 0;
 	c->side = (row->flags & HF_ROW_SIDECHAIN) != 0;
-	if (head == HF_NONE) {
-		put(f, &f->by_call, call, f->ncalls, call_key);
+	if (at->index == 0) {
+		put(&f->by_call, at, call, f->ncalls);
 	} else {
-		c->next = f->call[head].next;
-		f->call[head].next = f->ncalls;
+		c->next = f->call[at->index - 1].next;
+		f->call[at->index - 1].next = f->ncalls;
 	}
 	return f->ncalls++;
 }
@@ -312,6 +324,10 @@ set_parent(const struct hf_fold *f, struct hf_node *n,
 	} else if (row->parent == HF_PARENT_ID && row->parent_id.n > 0) {
 		n->link = HF_LINK_ID;
 		n->up = hash_of(row->parent_id);
+		/* Mostly it is the row before, and need not be looked up. */
+		if (f->last != HF_NONE &&
+		    hf_fold_node(f, f->last)->id == n->up)
+			link_to(n, f->last);
 	} else {
 		link_to(n, HF_NONE);
 	}
@@ -342,10 +358,16 @@ static uint32_t
 place(struct hf_fold *f, const struct hf_row *row, uint32_t call)
 {
 	uint64_t id = hash_of(row->id);
-	uint32_t i = hf_fold_find(f, id), same = HF_NONE;
+	uint32_t i = HF_NONE, same = HF_NONE;
+	struct hf_slot *at = NULL;
 	struct hf_node *n;
 
-	if (i != HF_NONE) {
+	if (id != 0) {
+		grow(&f->by_id);
+		at = probe(f, &f->by_id, id, node_key);
+	}
+	if (at != NULL && at->index != 0) {
+		i = at->index - 1;
 		n = hf_fold_node(f, i);
 		if (n->off == row->ref.off && n->part == row->ref.part) {
 			same = i;
@@ -367,8 +389,8 @@ place(struct hf_fold *f, const struct hf_row *row, uint32_t call)
 	n->id = id;
 	set_parent(f, n, row, same);
 	fill(f, n, row, call);
-	if (id != 0)
-		put(f, &f->by_id, id, i, node_key);
+	if (at != NULL)
+		put(&f->by_id, at, id, i);
 	return i;
 }
 

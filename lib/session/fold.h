@@ -3,8 +3,8 @@
  * call, and what is counted over the whole file. Internal to lib/session:
  * branch.h finds the active branch in it, figures.h counts along that.
  *
- * Memory: 48 bytes a row of the chain, 72 a call, and the two hash tables;
- * nothing of a row's text.
+ * Memory: 48 bytes a row of the chain, 72 a call, and 13 to 26 for each in
+ * a hash table; nothing of a row's text.
  */
 #ifndef HF_SESSION_FOLD_H
 #define HF_SESSION_FOLD_H
@@ -47,9 +47,14 @@ struct hf_call {
 	bool seen;		/* for counting along the branch */
 };
 
-/* An open-addressing table of indices; the keys stand in what they index. */
+/* An open-addressing table of indices. The keys stand in what they index;
+ * half of one in the slot spares most looks there. */
+struct hf_slot {
+	uint32_t index;		/* + 1; 0 is free */
+	uint32_t half;
+};
 struct hf_slots {
-	uint32_t *slot;		/* index + 1; 0 is free */
+	struct hf_slot *slot;
 	size_t cap, used;
 };
 

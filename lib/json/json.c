@@ -400,16 +400,10 @@ hf_json_type(const struct hf_jval *v)
 	return type_of(yyjson_get_type(val(v)));
 }
 
-static const struct hf_jval *
-get(const struct hf_jval *v, struct hf_str key)
-{
-	return jval(yyjson_obj_getn(val(v), key.s, key.n));
-}
-
 const struct hf_jval *
-hf_json_get(const struct hf_jval *v, const char *key)
+hf_json_getn(const struct hf_jval *v, const char *key, size_t n)
 {
-	return get(v, hf_str(key));
+	return jval(yyjson_obj_getn(val(v), key, n));
 }
 
 const struct hf_jval *
@@ -418,7 +412,7 @@ hf_json_at(const struct hf_jval *v, const char *path)
 	for (;;) {
 		size_t n = strcspn(path, ".");
 
-		v = get(v, hf_strn(path, n));
+		v = hf_json_getn(v, path, n);
 		if (v == NULL || path[n] == '\0')
 			return v;
 		path += n + 1;
@@ -444,12 +438,6 @@ hf_json_str(const struct hf_jval *v)
 		return HF_STR_NONE;
 	return hf_strn(unsafe_yyjson_get_str(val(v)),
 	    unsafe_yyjson_get_len(val(v)));
-}
-
-struct hf_str
-hf_json_get_str(const struct hf_jval *v, const char *key)
-{
-	return hf_json_str(hf_json_get(v, key));
 }
 
 bool

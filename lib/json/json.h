@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/buf.h"
 #include "base/err.h"
@@ -53,7 +54,15 @@ enum hf_jtype { HF_J_NONE, HF_J_NULL, HF_J_BOOL, HF_J_NUM, HF_J_STR,
 	HF_J_ARR, HF_J_OBJ };
 enum hf_jtype hf_json_type(const struct hf_jval *v);
 /* Member of an object (the first of that name); NULL for anything else. */
-const struct hf_jval *hf_json_get(const struct hf_jval *v, const char *key);
+const struct hf_jval *hf_json_getn(const struct hf_jval *v, const char *key,
+	    size_t n);
+/* The same by a literal, whose length the compiler knows: rows are asked
+ * for members by the million. */
+static inline const struct hf_jval *
+hf_json_get(const struct hf_jval *v, const char *key)
+{
+	return hf_json_getn(v, key, strlen(key));
+}
 /* a.b.c; a name may not hold '.'. */
 const struct hf_jval *hf_json_at(const struct hf_jval *v, const char *path);
 /* Members or elements; 0 for a scalar. */
@@ -63,7 +72,11 @@ const struct hf_jval *hf_json_elem(const struct hf_jval *v, size_t i);
 
 /* A string's bytes (valid UTF-8, may hold NUL); none for another type. */
 struct hf_str hf_json_str(const struct hf_jval *v);
-struct hf_str hf_json_get_str(const struct hf_jval *v, const char *key);
+static inline struct hf_str
+hf_json_get_str(const struct hf_jval *v, const char *key)
+{
+	return hf_json_str(hf_json_get(v, key));
+}
 bool	hf_json_is(const struct hf_jval *v, const char *lit);
 bool	hf_json_true(const struct hf_jval *v);
 /* The spelling of a number; none for another type. */

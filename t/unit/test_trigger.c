@@ -294,7 +294,8 @@ test_main(void)
 	struct hf_json *j = hf_json_parse(HF_STR("[null,{},"
 	    "{\"enabled\":true,\"requested\":{\"until\":1},"
 	    "\"redirect\":{\"id\":\"x\"},\"blockers\":[\"cooldown\",5]},"
-	    "{\"enabled\":false,\"requested\":null,\"redirect\":null}]"),
+	    "{\"enabled\":false,\"requested\":null,\"redirect\":null},"
+	    "{\"registered\":false,\"enabled\":false}]"),
 	    HF_JSON_RAW, NULL, NULL, NULL);
 	const struct hf_jval *root = hf_json_root(j);
 	struct hf_trigger_main m;
@@ -310,6 +311,8 @@ test_main(void)
 	CHECK_INT(m.nblockers, 1);
 	hf_trigger_main_from(hf_json_elem(root, 3), &m);
 	CHECK(m.registered && !m.enabled && !m.requested && !m.redirected);
+	hf_trigger_main_from(hf_json_elem(root, 4), &m);
+	CHECK(m.known && !m.registered);
 	hf_json_free(j);
 }
 

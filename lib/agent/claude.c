@@ -87,24 +87,20 @@ static const uint8_t members_from[LONGEST + 2] = {
 static void
 set_member(struct line *l, const struct member *m, const struct hf_jval *v)
 {
-	char *at = (char *)l + m->off;
-	struct hf_str s;
-	bool b;
+	void *at = (char *)l + m->off;
 
 	switch ((enum member_kind)m->kind) {
 	case PARENT:
 		l->parent_value = v;
 		__attribute__((fallthrough));
 	case STR:
-		s = hf_json_str(v);
-		memcpy(at, &s, sizeof(s));
+		*(struct hf_str *)at = hf_json_str(v);
 		break;
 	case BOOL:
-		b = hf_json_true(v);
-		memcpy(at, &b, sizeof(b));
+		*(bool *)at = hf_json_true(v);
 		break;
 	case VAL:
-		memcpy(at, &v, sizeof(v));
+		*(const struct hf_jval **)at = v;
 		break;
 	}
 }

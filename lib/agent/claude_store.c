@@ -436,7 +436,7 @@ hf_claude_owned(const struct hf_session *s,
 {
 	struct hf_dir d = HF_DIR_INIT;
 	struct owning o = { &d, cb, arg };
-	struct hf_live live;
+	struct hf_live live = { .offers = false };
 	struct hf_str name = stem(s->path);
 	struct hf_buf path = HF_BUF_INIT;
 

@@ -130,7 +130,8 @@ hf_source_open(struct hf_source *src, const struct hf_session *s,
 	for (i = 0; i < src->nparts; i++) {
 		part = &src->part[i];
 		if (!part->inherited && !part->packed &&
-		    part->path != NULL && strcmp(part->path, s->path) == 0 &&
+		    part->path != NULL && s->path != NULL &&
+		    strcmp(part->path, s->path) == 0 &&
 		    part->limit > limit)
 			part->limit = limit;
 	}

@@ -48,8 +48,9 @@ stream_open(struct stream *st, int fd, const char *name, struct hf_err *err)
 	st->src.src = st->in;
 	if (st->z == NULL || ZSTD_isError(ZSTD_initDStream(st->z))) {
 		stream_close(st);
-		return hf_err_set(err, HF_E_IO,
+		hf_err_set(err, HF_E_IO,
 		    "cannot unpack '%s': zstd does not start", name);
+		return -1;
 	}
 	return 0;
 }
@@ -78,17 +79,22 @@ stream_next(struct stream *st, struct hf_str *piece, struct hf_err *err)
 	ZSTD_outBuffer dst = { st->out, CHUNK, 0 };
 	int more;
 
+	*piece = HF_STR("");
 	if (hf_sig_check(err) < 0 || (more = stream_fill(st, err)) < 0)
 		return -1;
 	if (more == 0 && st->hint == 0)
 		return 0;
 	st->hint = ZSTD_decompressStream(st->z, &dst, &st->src);
-	if (ZSTD_isError(st->hint))
-		return hf_err_set(err, HF_E_INVALID, "cannot unpack '%s': %s",
+	if (ZSTD_isError(st->hint)) {
+		hf_err_set(err, HF_E_INVALID, "cannot unpack '%s': %s",
 		    st->name, ZSTD_getErrorName(st->hint));
-	if (more == 0 && dst.pos == 0 && st->hint > 0)
-		return hf_err_set(err, HF_E_TRUNCATED,
+		return -1;
+	}
+	if (more == 0 && dst.pos == 0 && st->hint > 0) {
+		hf_err_set(err, HF_E_TRUNCATED,
 		    "cannot unpack '%s': it is cut short", st->name);
+		return -1;
+	}
 	*piece = hf_strn(st->out, dst.pos);
 	return 1;
 }

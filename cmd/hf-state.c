@@ -29,7 +29,7 @@ struct run {
 	bool json, follow;
 	enum hf_report report;
 	const char *field;
-	bool first;
+	bool seen;
 	size_t n;
 };
 
@@ -580,8 +580,13 @@ act_field(struct hf_doc *d, void *arg, struct hf_err *err)
 	struct hf_buf out = HF_BUF_INIT, text = HF_BUF_INIT;
 	const struct hf_jval *v = hf_json_at(d->root, r->field);
 
-	if (r->n++ > 0 || hf_json_type(v) <= HF_J_NULL)
+	/* Of the first document. */
+	if (r->seen || hf_json_type(v) <= HF_J_NULL) {
+		r->seen = true;
 		return 0;
+	}
+	r->seen = true;
+	r->n++;
 	if (hf_json_type(v) == HF_J_STR)
 		hf_buf_str(&text, hf_json_str(v));
 	else

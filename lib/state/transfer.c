@@ -9,6 +9,14 @@
 #include "state/record.h"
 #include "state/route.h"
 
+/* Members that the seed has as plain ids and a number; export puts the
+ * whole of them beside. */
+static const struct { const char *beside, *member; } pairs[] = {
+	{ "from", "source" }, { "to", "target" },
+	{ "revision", "sourceRevision" },
+};
+enum { PAIRS = sizeof(pairs) / sizeof(pairs[0]) };
+
 /* ---- export ---- */
 
 struct export {
@@ -69,6 +77,7 @@ export_record(const char *key, struct hf_attempt *r,
     const struct hf_err *why, void *arg, struct hf_err *err)
 {
 	struct export *e = arg;
+	const struct hf_jval *was;
 	struct hf_jnode *o;
 
 	(void)key, (void)err;
@@ -77,11 +86,10 @@ export_record(const char *key, struct hf_attempt *r,
 		return 0;
 	}
 	o = hf_record_to_json(e->t, r);
-	/* What the seed has as plain ids and a number; the rest of it goes
-	 * beside. */
-	hf_jset(e->t, o, "from", hf_jget(o, "source"));
-	hf_jset(e->t, o, "to", hf_jget(o, "target"));
-	hf_jset(e->t, o, "revision", hf_jget(o, "sourceRevision"));
+	was = hf_json_root(r->was);
+	for (size_t i = 0; i < PAIRS; i++)
+		hf_jset(e->t, o, pairs[i].beside, hf_jtree_copy(e->t,
+		    hf_json_get(was, pairs[i].member)));
 	hf_jset_cstr(e->t, o, "source", r->source.id);
 	hf_jset_cstr(e->t, o, "target", r->target.id);
 	hf_jset_int(e->t, o, "sourceRevision", r->revision.seq);
@@ -245,22 +253,20 @@ import_redirects(struct import *in, const struct hf_jval *redirects,
 static struct hf_json *
 restore_shape(const struct hf_jval *v)
 {
-	static const char *const pairs[][2] = { { "from", "source" },
-		{ "to", "target" }, { "revision", "sourceRevision" } };
 	struct hf_jtree *t = hf_jtree_new();
 	struct hf_jnode *o = hf_jtree_copy(t, v);
 	struct hf_buf text = HF_BUF_INIT;
 	struct hf_err ignored;
 	struct hf_json *j;
 
-	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
-		struct hf_jnode *n = hf_jget(o, pairs[i][0]);
+	for (size_t i = 0; i < PAIRS; i++) {
+		const struct hf_jval *whole = hf_json_get(v,
+		    pairs[i].beside);
 
-		if (n == NULL)
+		if (whole == NULL)
 			continue;
-		hf_jset(t, o, pairs[i][1], hf_jtree_copy(t,
-		    hf_json_get(v, pairs[i][0])));
-		hf_jdel(o, pairs[i][0]);
+		hf_jset(t, o, pairs[i].member, hf_jtree_copy(t, whole));
+		hf_jdel(o, pairs[i].beside);
 	}
 	hf_jtree_write(&text, o, false);
 	j = hf_json_parse(hf_buf_view(&text), HF_JSON_RAW, NULL, NULL,

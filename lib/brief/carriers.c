@@ -106,8 +106,9 @@ is_template(struct hf_str a)
 {
 	size_t i;
 
-	if (a.n == 0 || hf_chars_same(a) || memchr("{<([*", a.s[0], 5) ||
-	    (unsigned char)a.s[0] == 0xe2)
+	if (a.n == 0 || memchr("{<([*", a.s[0], 5) != NULL ||
+	    (unsigned char)a.s[0] == 0xe2 ||
+	    (hf_chars_same(a) && memchr("xX.-_?#", a.s[0], 7) != NULL))
 		return true;
 	if (a.s[0] == '%')
 		return a.n < 3 || a.s[1] == '(' || a.s[1] == '{' ||

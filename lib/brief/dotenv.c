@@ -99,6 +99,9 @@ hf_dotenv_each(struct hf_str text,
 			cb(name, value, arg);
 			continue;
 		}
+		/* A quote that nothing closes is no part of the value. */
+		if (from < text.n && memchr("\"'`", text.s[from], 3) != NULL)
+			from++;
 		end = line_end(text, from);
 		value = hf_strn(text.s + from, end - from);
 		for (size_t k = 1; k < value.n; k++)

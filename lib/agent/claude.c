@@ -17,6 +17,10 @@ struct own {
 
 enum title { TITLE_NONE, TITLE_PROMPT, TITLE_AI, TITLE_CUSTOM };
 
+/* A comparison of known length becomes one of integers. */
+#define IS(a, lit) ((a).n == sizeof(lit) - 1 && \
+	memcmp((a).s, (lit), sizeof(lit) - 1) == 0)
+
 /* ---- a line's members ---- */
 
 enum type {
@@ -120,7 +124,8 @@ read_line(struct line *l, const struct hf_jval *v)
 			continue;
 		for (i = members_from[key.n]; i < members_from[key.n + 1];
 		    i++)
-			if (memcmp(members[i].key, key.s, key.n) == 0) {
+			if (members[i].key[0] == key.s[0] &&
+			    memcmp(members[i].key, key.s, key.n) == 0) {
 				set_member(l, &members[i], e);
 				break;
 			}
@@ -132,8 +137,6 @@ static const struct {
 	const char *name;
 	enum type type;
 } types[] = {
-	{ "user", TYPE_USER }, { "assistant", TYPE_ASSISTANT },
-	{ "attachment", TYPE_ATTACHMENT }, { "system", TYPE_SYSTEM },
 	{ "queue-operation", TYPE_QUEUE },
 	{ "last-prompt", TYPE_LAST_PROMPT }, { "custom-title", TYPE_TITLE },
 	{ "ai-title", TYPE_AI_TITLE }, { "permission-mode", TYPE_PERMISSION },
@@ -150,21 +153,30 @@ static const struct {
 static enum type
 type_of(const struct line *l)
 {
+	enum type type;
 	size_t i;
 
 	if (l->stream != NULL)
 		return TYPE_OTHER;
-	for (i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-		if (hf_str_is(l->type, types[i].name))
-			break;
-	if (i == sizeof(types) / sizeof(types[0]))
+	if (IS(l->type, "user"))
+		type = TYPE_USER;
+	else if (IS(l->type, "assistant"))
+		type = TYPE_ASSISTANT;
+	else if (IS(l->type, "attachment"))
+		type = TYPE_ATTACHMENT;
+	else if (IS(l->type, "system"))
+		type = TYPE_SYSTEM;
+	else {
+		for (i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+			if (hf_str_is(l->type, types[i].name))
+				return types[i].type;
 		return TYPE_OTHER;
-	if (types[i].type > TYPE_SYSTEM)
-		return types[i].type;
+	}
+	/* One that was written by hand has one of these at least. */
 	if (l->parent_value == NULL && l->session.n == 0 &&
 	    (l->uuid.n == 0 || l->timestamp.n == 0))
 		return TYPE_OTHER;
-	return types[i].type;
+	return type;
 }
 
 /* ---- what a user's row is ---- */
@@ -357,13 +369,13 @@ read_usage(struct hf_usage *u, const struct hf_jval *v)
 
 	hf_json_iter(&it, hf_json_type(v) == HF_J_OBJ ? v : NULL);
 	while ((e = hf_json_next(&it, &key)) != NULL) {
-		if (hf_str_is(key, "input_tokens"))
+		if (IS(key, "input_tokens"))
 			u->input = hf_json_count(e);
-		else if (hf_str_is(key, "output_tokens"))
+		else if (IS(key, "output_tokens"))
 			u->output = hf_json_count(e);
-		else if (hf_str_is(key, "cache_read_input_tokens"))
+		else if (IS(key, "cache_read_input_tokens"))
 			u->cache_read = hf_json_count(e);
-		else if (hf_str_is(key, "cache_creation_input_tokens"))
+		else if (IS(key, "cache_creation_input_tokens"))
 			u->cache_write = hf_json_count(e);
 	}
 	/* Counters are at most 2^53: the sum fits. */
@@ -385,15 +397,15 @@ read_message(struct message *m, const struct hf_jval *v)
 	memset(m, 0, sizeof(*m));
 	hf_json_iter(&it, hf_json_type(v) == HF_J_OBJ ? v : NULL);
 	while ((e = hf_json_next(&it, &key)) != NULL) {
-		if (hf_str_is(key, "id"))
+		if (IS(key, "id"))
 			m->id = hf_json_str(e);
-		else if (hf_str_is(key, "model"))
+		else if (IS(key, "model"))
 			m->model = hf_json_str(e);
-		else if (hf_str_is(key, "usage"))
+		else if (IS(key, "usage"))
 			m->usage = e;
-		else if (hf_str_is(key, "content"))
+		else if (IS(key, "content"))
 			m->content = e;
-		else if (hf_str_is(key, "stop_reason"))
+		else if (IS(key, "stop_reason"))
 			m->stop = hf_json_str(e);
 	}
 }

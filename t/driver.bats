@@ -1,0 +1,158 @@
+#!/usr/bin/env bats
+# handoff, the driver: what people and cron use.
+
+load helper/common
+
+id=5b1d6c1e-7a52-4c1f-9a35-2f6f0c9e8d10
+
+setup() {
+	hf_setup
+	work=$BATS_TEST_TMPDIR/work
+	store=$HOME/.claude/projects/$(printf %s "$work" | sed 's/[^A-Za-z0-9]/-/g')
+	mkdir -p "$store"
+	source=$store/$id.jsonl
+	sed "s|/home/dev/project|$work|g" "$HF_FIXTURES/demo/$id.jsonl" >"$source"
+}
+
+config() {
+	mkdir -p "$XDG_CONFIG_HOME/handoff"
+	printf '%s\n' "$1" >"$XDG_CONFIG_HOME/handoff/config.json"
+}
+
+successors() {
+	find "$HOME/.claude/projects" -name '*.jsonl' ! -name "$id.jsonl"
+}
+
+# open_turn: a prompt without an answer.
+open_turn() {
+	tail -n 2 "$source" | head -n 1 | jq -c '
+		{parentUuid: .uuid, isSidechain: false, cwd, sessionId,
+		 type: "user", message: {role: "user", content: "One more thing."},
+		 uuid: "000000ff-0000-4000-8000-00000000d3a0", timestamp: (now | todate)}' >>"$source"
+	sed -i '/"type":"last-prompt"/d' "$source"
+}
+
+@test "now hands the newest session of this folder over and says how to go on" {
+	cp "$source" before
+	run -0 handoff now
+	[[ $output == *'New session started with handoff context'* ]]
+	[[ $output == *"claude --resume "* ]]
+	[[ $output == *'No model was used'* ]]
+	cmp before "$source"
+	[ "$(successors | wc -l)" -eq 1 ]
+	new=$(basename "$(successors)" .jsonl)
+	run -0 handoff resume -n "$id"
+	[[ $output == "cd $work && claude --resume $new" ]]
+	run -0 handoff show "$id"
+	[[ $output == *'Never push to main.'* ]]
+}
+
+@test "now again says where it went, status 1, and makes nothing" {
+	handoff now
+	run -1 handoff now "$id"
+	[[ $output == *'handed off already'*'claude --resume'* ]]
+	[ "$(successors | wc -l)" -eq 1 ]
+}
+
+@test "now --json prints one line with the successor's id, path and command" {
+	run -0 handoff now --json "$id"
+	[ "${#lines[@]}" -eq 1 ]
+	[ -f "$(jq -r .path <<<"$output")" ]
+	[ "$(jq -r '.resume | join(" ")' <<<"$output")" = "claude --resume $(jq -r .id <<<"$output")" ]
+	grep -q "$(jq -r .expect <<<"$output")" "$(jq -r .path <<<"$output")"
+}
+
+@test "--dry-run shows figures, decision and brief, and writes nothing" {
+	find "$HOME" "$HANDOFF_HOME" -newer "$source" 2>/dev/null | sort >before
+	run -0 handoff now --dry-run
+	[[ $output == *'148,712 of 200,000 tokens'*'hand off'*'## Constraints'* ]]
+	[ ! -e "$HANDOFF_HOME" ]
+	[ -z "$(successors)" ]
+}
+
+@test "--focus reaches the brief, --to an agent that is not known is refused" {
+	run -64 handoff now --to nobody
+	[[ $output == *"'nobody'"* ]]
+	[ -z "$(successors)" ]
+	handoff now --focus 'FOCUS-WORDS'
+	handoff show "$id" | grep -q 'FOCUS-WORDS'
+}
+
+@test "in the middle of a turn the request is stored, and auto performs it" {
+	open_turn
+	run -0 handoff now
+	[[ $output == *'when this turn ends'* ]]
+	[ -z "$(successors)" ]
+	jq -c 'select(.type == "assistant")' "$source" | tail -n 1 | jq -c '
+		.parentUuid = "000000ff-0000-4000-8000-00000000d3a0" |
+		.uuid = "00000100-0000-4000-8000-00000000d3a0" | .message.id = "msg_end"' >>"$source"
+	run -0 handoff auto
+	[[ $output == *"${id:0:8}"*'handed off to'* ]]
+	[ "$(successors | wc -l)" -eq 1 ]
+}
+
+@test "auto does nothing and says nothing unless both switches are on" {
+	run -0 handoff auto
+	[ -z "$output" ]
+	handoff enable "$id"
+	run -0 handoff auto
+	[ -z "$output" ]
+	config '{"autoHandoff": true}'
+	run -0 handoff auto
+	[[ $output == *"${id:0:8}"*'handed off to'* ]]
+	run -0 handoff auto
+	[ -z "$output" ]
+}
+
+@test "auto works in a bare environment without a terminal" {
+	config '{"autoHandoff": true}'
+	handoff enable "$id"
+	cd /
+	run -0 env -i HOME="$HOME" HANDOFF_HOME="$HANDOFF_HOME" PATH=/usr/bin:/bin "$HF_BIN/handoff" auto
+	[ "$(successors | wc -l)" -eq 1 ]
+}
+
+@test "a failing provider leaves nothing but a record, and says so" {
+	config '{"summarize":{"provider":"command","command":["sh","-c","echo no quota >&2; exit 1"]}}'
+	run -75 handoff now
+	[[ $output == *'Handoff failed: '*'no quota'* ]]
+	[ -z "$(successors)" ]
+	[ "$(jq -r .phase "$HANDOFF_HOME"/records/*.json)" = failed ]
+	[ -z "$(ls "$HANDOFF_HOME/open" 2>/dev/null)" ]
+}
+
+@test "a signal while the brief is written cancels: nothing made, the record says so" {
+	mkfifo begun
+	config '{"summarize":{"provider":"command","command":["sh","-c","echo > begun; sleep 60"]}}'
+	( trap - INT TERM; exec handoff now ) >out 2>&1 3>&- &
+	pid=$!
+	read -r _ <begun
+	kill -TERM "$pid"
+	rc=0
+	wait "$pid" || rc=$?
+	[ "$rc" -eq 143 ]
+	grep -q 'Handoff cancelled' out
+	[ -z "$(successors)" ]
+	[ "$(jq -r .error.code "$HANDOFF_HOME"/records/*.json)" = cancelled ]
+	[ -z "$(ls "$TMPDIR")" ]
+	config '{}'
+	handoff now
+	[ "$(successors | wc -l)" -eq 1 ]
+}
+
+@test "a name that cannot be: unknown session, unknown verb, too many words" {
+	run -1 handoff now 00000000-0000-4000-8000-000000000000
+	[[ $output == *'00000000-0000-4000-8000-000000000000'* ]]
+	run -64 handoff frobnicate
+	[[ $output == *"'frobnicate'"* ]]
+	run -64 handoff now a b
+	run -64 handoff auto x
+}
+
+@test "an unwritable state folder: nothing is made" {
+	[ "$(id -u)" -ne 0 ] || HANDOFF_HOME=/proc/handoff-state
+	[ "$(id -u)" -eq 0 ] || { mkdir "$HANDOFF_HOME" && chmod 500 "$HANDOFF_HOME"; }
+	run ! handoff now
+	[ "$status" -eq 73 ] || [ "$status" -eq 74 ]
+	[ -z "$(successors)" ]
+}

@@ -2,6 +2,8 @@
 
 /* Does a row descend from the one that names the leaf? */
 enum { MARK_NONE, MARK_YES, MARK_NO, MARK_PATH };
+/* Calls of one message that are looked over. */
+enum { RESULTS_MAX = 64 };
 
 static uint32_t
 parent(const struct hf_fold *f, uint32_t i)
@@ -60,6 +62,51 @@ hinted(const struct hf_fold *f)
 	return x;
 }
 
+/* Does the message of a call go on at node i, or behind some results
+ * there? */
+static bool
+goes_on(const struct hf_fold *f, uint32_t call, uint32_t i)
+{
+	int most = RESULTS_MAX;
+
+	while (i != HF_NONE && hf_fold_node(f, i)->kind == HF_ROW_RESULT &&
+	    most-- > 0)
+		i = hf_branch_next(f, i);
+	return i != HF_NONE && hf_fold_node(f, i)->kind == HF_ROW_ASSISTANT &&
+	    hf_fold_node(f, i)->call == call;
+}
+
+/*
+ * Of several calls at once each has its result as a child of its own row,
+ * and only one of these leads on. The others are part of the branch all the
+ * same: each goes in behind the row that it answers.
+ */
+static void
+side_results(struct hf_fold *f, struct hf_branch *b)
+{
+	struct hf_node *n, *up;
+	uint32_t i, p, next;
+
+	for (i = f->nnodes; i-- > 0; ) {
+		n = hf_fold_node(f, i);
+		if (n->kind != HF_ROW_RESULT || n->link == HF_LINK_DOWN ||
+		    !hf_fold_main(f, n->flags))
+			continue;
+		p = parent(f, i);
+		if (p == HF_NONE)
+			continue;
+		up = hf_fold_node(f, p);
+		next = hf_branch_next(f, p);
+		if (up->kind != HF_ROW_ASSISTANT || up->call == HF_NONE ||
+		    next == HF_NONE || !goes_on(f, up->call, next))
+			continue;
+		n->link = HF_LINK_DOWN;
+		n->up = next;
+		up->up = i;
+		b->n++;
+	}
+}
+
 void
 hf_branch_find(struct hf_fold *f, struct hf_branch *b)
 {
@@ -86,6 +133,7 @@ hf_branch_find(struct hf_fold *f, struct hf_branch *b)
 		b->first = below = i;
 		b->n++;
 	}
+	side_results(f, b);
 }
 
 uint32_t

@@ -13,7 +13,8 @@ struct hf_branch {
 };
 
 /* Finds it, in time linear in the rows; a parent that is not there ends
- * the walk, and so does a cycle. The fold's links lead down the branch
+ * the walk, and so does a cycle. Results of calls that were made at once
+ * are on it, whichever of them leads on. The fold's links lead down the branch
  * from then on: hf_branch_next. Once a fold. */
 void	hf_branch_find(struct hf_fold *f, struct hf_branch *b);
 /* The node after i; HF_NONE behind the leaf. */

@@ -541,6 +541,25 @@ test_tools(void)
 	    CALL("c", "b", "\"Bash\"", "open") DONE("d", "b", "\"Read\"")
 	    ROW("other", "\"id\":\"e\",\"up\":\"c\"")) == 0);
 	CHECK(!active("tool:Read") && active("tool:Bash"));
+	/* It is part of the branch all the same, behind its call. */
+	CHECK_INT(path.n, 5);
+	CHECK_INT(path.row[1].kind, HF_ROW_ASSISTANT);
+	CHECK_INT(path.row[2].kind, HF_ROW_RESULT);
+	CHECK_INT(path.row[3].kind, HF_ROW_ASSISTANT);
+	/* Three calls, two results beside the branch, in their order. */
+	CHECK(fold(ROOT("a") CALL("b", "a", "\"Read\"", "open")
+	    CALL("c", "b", "\"Grep\"", "open")
+	    CALL("d", "c", "\"Bash\"", "open") DONE("e", "b", "\"Read\"")
+	    DONE("f", "c", "\"Grep\"") DONE("g", "d", "\"Bash\"")
+	    A("h", "g", "m2", "7")) == 0);
+	CHECK_INT(path.n, 8);
+	CHECK_INT(path.row[2].kind, HF_ROW_RESULT);
+	CHECK_INT(path.row[4].kind, HF_ROW_RESULT);
+	CHECK_INT(m.messages, 3);
+	/* One of a branch that was left is not. */
+	CHECK(fold(ROOT("a") CALL("b", "a", "\"Read\"", "open")
+	    DONE("c", "b", "\"Read\"") P("d", "b")) == 0);
+	CHECK_INT(path.n, 3);
 	/* A turn that another row ended has no open calls. */
 	CHECK(fold(ROOT("a") CALL("b", "a", "\"Bash\"", "open")
 	    ROW("other", "\"id\":\"c\",\"up\":\"b\","

@@ -25,10 +25,12 @@ successors() {
 
 # open_turn: a prompt without an answer.
 open_turn() {
-	tail -n 2 "$source" | head -n 1 | jq -c '
+	local row
+	row=$(tail -n 2 "$source" | head -n 1 | jq -c '
 		{parentUuid: .uuid, isSidechain: false, cwd, sessionId,
 		 type: "user", message: {role: "user", content: "One more thing."},
-		 uuid: "000000ff-0000-4000-8000-00000000d3a0", timestamp: (now | todate)}' >>"$source"
+		 uuid: "000000ff-0000-4000-8000-00000000d3a0", timestamp: (now | todate)}')
+	printf '%s\n' "$row" >>"$source"
 	sed -i '/"type":"last-prompt"/d' "$source"
 }
 
@@ -83,9 +85,10 @@ open_turn() {
 	run -0 handoff now
 	[[ $output == *'when this turn ends'* ]]
 	[ -z "$(successors)" ]
-	jq -c 'select(.type == "assistant")' "$source" | tail -n 1 | jq -c '
+	row=$(jq -c 'select(.type == "assistant")' "$source" | tail -n 1 | jq -c '
 		.parentUuid = "000000ff-0000-4000-8000-00000000d3a0" |
-		.uuid = "00000100-0000-4000-8000-00000000d3a0" | .message.id = "msg_end"' >>"$source"
+		.uuid = "00000100-0000-4000-8000-00000000d3a0" | .message.id = "msg_end"')
+	printf '%s\n' "$row" >>"$source"
 	run -0 handoff auto
 	[[ $output == *"${id:0:8}"*'handed off to'* ]]
 	[ "$(successors | wc -l)" -eq 1 ]

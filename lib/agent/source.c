@@ -263,6 +263,7 @@ next_row(struct hf_source *src, struct hf_record *rec, struct hf_err *err)
 			st->reader.explain = explain;
 			st->reader.explain_arg = src;
 		}
+		st->reader.cut = src->cut;
 		st->reading = true;
 	}
 	r = hf_jsonl_next(&st->reader, &row, err);

@@ -9,7 +9,7 @@
 #include "session/activity.h"
 #include "session/capacity.h"
 
-enum { TAIL = 4096 };
+enum { TAIL = 4096, CUT = 1024 };
 
 /* ---- the file ---- */
 
@@ -209,6 +209,8 @@ start(struct measuring *me, struct hf_source *src, struct hf_metrics *m,
 	}
 	me->src->strict = me->how->strict;
 	me->src->explain = me->how->explain;
+	/* Nobody looks further into a string here, but for a path. */
+	me->src->cut = CUT;
 	return 0;
 }
 

@@ -50,15 +50,18 @@ skip_space(struct hf_str t, size_t i)
 			i++;
 			continue;
 		}
-		if (hf_str_starts(part(t, i, t.n), "//"))
-			end = hf_str_find(t, HF_STR("\n"), i);
-		else if (hf_str_starts(part(t, i, t.n), "/*"))
-			end = hf_str_find(t, HF_STR("*/"), i + 2);
-		else
+		if (t.n - i < 2 || t.s[i] != '/')
 			return i;
-		if (end == SIZE_MAX)
-			return t.n;
-		i = end + (t.s[end] == '*' ? 2 : 1);
+		if (t.s[i + 1] == '/') {
+			/* A CR ends it too, says the parser. */
+			while (i < t.n && t.s[i] != '\n' && t.s[i] != '\r')
+				i++;
+		} else if (t.s[i + 1] == '*') {
+			end = hf_str_find(t, HF_STR("*/"), i + 2);
+			i = end != SIZE_MAX ? end + 2 : t.n;
+		} else {
+			return i;
+		}
 	}
 	return t.n;
 }
@@ -97,6 +100,7 @@ skip_value(struct hf_str t, size_t i)
 			i++;
 			break;
 		default:
+			i++;
 			while (i < t.n && strchr("{}[],:\"/ \t\r\n",
 			    t.s[i]) == NULL)
 				i++;

@@ -235,75 +235,75 @@ enum kind {
 	QUERY		/* a signature in a URL's query */
 };
 
+/* Those of one letter stand together. */
 static const struct carrier {
 	char name[28];
 	uint8_t kind, min;
 } carrier[] = {
-	{ "authorization", AUTHORIZATION, 0 },
-	{ "proxy-authorization", AUTHORIZATION, 0 },
-	{ "x-authorization", AUTHORIZATION, 0 },
+	{ "accountkey", SETTING, 86 },
 	{ "api-key", HEADER, 0 },
 	{ "apikey", HEADER, 0 },
-	{ "x-api-key", HEADER, 0 },
-	{ "x-apikey", HEADER, 0 },
-	{ "x-api-token", HEADER, 0 },
-	{ "x-api-secret", HEADER, 0 },
-	{ "x-auth-token", HEADER, 0 },
-	{ "x-auth-key", HEADER, 0 },
-	{ "x-access-token", HEADER, 0 },
-	{ "x-goog-api-key", HEADER, 0 },
-	{ "x-gitlab-token", HEADER, 0 },
-	{ "x-vault-token", HEADER, 0 },
-	{ "x-rapidapi-key", HEADER, 0 },
-	{ "x-figma-token", HEADER, 0 },
-	{ "x-functions-key", HEADER, 0 },
-	{ "x-shopify-access-token", HEADER, 0 },
-	{ "x-amz-security-token", HEADER, 0 },
-	{ "private-token", HEADER, 0 },
-	{ "job-token", HEADER, 0 },
-	{ "deploy-token", HEADER, 0 },
-	{ "dd-api-key", HEADER, 0 },
-	{ "dd-application-key", HEADER, 0 },
-	{ "ocp-apim-subscription-key", HEADER, 0 },
-	{ "_authtoken", NPMRC, 0 },
-	{ "_auth", NPMRC, 0 },
-	{ "_password", NPMRC, 0 },
+	{ "authorization", AUTHORIZATION, 0 },
 	{ "aws_secret_access_key", SETTING, 40 },
 	{ "aws_secret_key", SETTING, 40 },
+	{ "aws_session_token", SETTING, 100 },
+	{ "dd-api-key", HEADER, 0 },
+	{ "dd-application-key", HEADER, 0 },
+	{ "deploy-token", HEADER, 0 },
+	{ "job-token", HEADER, 0 },
+	{ "ocp-apim-subscription-key", HEADER, 0 },
+	{ "presharedkey", SETTING, 43 },
+	{ "private-token", HEADER, 0 },
+	{ "privatekey", SETTING, 43 },		/* WireGuard */
+	{ "proxy-authorization", AUTHORIZATION, 0 },
 	{ "secretaccesskey", SETTING, 40 },
 	{ "secret_access_key", SETTING, 40 },
-	{ "aws_session_token", SETTING, 100 },
 	{ "sessiontoken", SETTING, 100 },
-	{ "accountkey", SETTING, 86 },
 	{ "sharedaccesskey", SETTING, 43 },
-	{ "privatekey", SETTING, 43 },		/* WireGuard */
-	{ "presharedkey", SETTING, 43 },
 	{ "sig", QUERY, 40 },
+	{ "x-access-token", HEADER, 0 },
+	{ "x-amz-security-token", HEADER, 0 },
+	{ "x-api-key", HEADER, 0 },
+	{ "x-api-secret", HEADER, 0 },
+	{ "x-api-token", HEADER, 0 },
+	{ "x-apikey", HEADER, 0 },
+	{ "x-auth-key", HEADER, 0 },
+	{ "x-auth-token", HEADER, 0 },
+	{ "x-authorization", AUTHORIZATION, 0 },
+	{ "x-figma-token", HEADER, 0 },
+	{ "x-functions-key", HEADER, 0 },
+	{ "x-gitlab-token", HEADER, 0 },
+	{ "x-goog-api-key", HEADER, 0 },
+	{ "x-rapidapi-key", HEADER, 0 },
+	{ "x-shopify-access-token", HEADER, 0 },
+	{ "x-vault-token", HEADER, 0 },
+	{ "_auth", NPMRC, 0 },
+	{ "_authtoken", NPMRC, 0 },
+	{ "_password", NPMRC, 0 },
 };
 
 enum { NCARRIERS = sizeof(carrier) / sizeof(carrier[0]) };
 
 static char
-upper(char c)
+lower(char c)
 {
-	return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
+	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
 void
-hf_carriers_init(uint8_t *pairs, uint8_t bit)
+hf_carriers_init(struct hf_carriers *c, struct hf_grams *g)
 {
-	static const char other[][3] = { "ey", ":/", ":A", "Q~", ".a", "be",
-	    "Be", "BE" };
-
-	for (size_t i = 0; i < sizeof(other) / sizeof(other[0]); i++)
-		pairs[hf_pair(other[i][0], other[i][1])] |= bit;
-	for (size_t i = 0; i < NCARRIERS; i++) {
-		char a = carrier[i].name[0], b = carrier[i].name[1];
-
-		pairs[hf_pair(a, b)] |= bit;
-		pairs[hf_pair(upper(a), b)] |= bit;
-		pairs[hf_pair(a, upper(b))] |= bit;
-		pairs[hf_pair(upper(a), upper(b))] |= bit;
+	memset(c->first, NCARRIERS, sizeof(c->first));
+	hf_grams_add(g, "eyJ", HF_CH_TOKEN);
+	hf_grams_add(g, "://", 0);
+	hf_grams_add(g, ":AA", HF_CH_TOKEN);
+	hf_grams_add(g, "7Q~", 0);
+	hf_grams_add(g, "8Q~", 0);
+	hf_grams_add(g, ".atl", 0);
+	hf_grams_add(g, "bear", 0);
+	for (size_t i = NCARRIERS; i-- > 0;) {
+		c->first[carrier[i].name[0] & 31] = (uint8_t)i;
+		hf_grams_add(g, carrier[i].name, HF_CH_EQUAL);
 	}
 }
 
@@ -489,12 +489,12 @@ azure_at(struct hf_str text, size_t at, size_t edge, struct hf_span *out)
 {
 	size_t end;
 
-	if (at < edge + 4 || (text.s[at - 1] != '8' && text.s[at - 1] != '7'))
+	if (at < edge + 3 || at_or_nul(text, at + 2) != '~')
 		return false;
-	end = hf_chars_run(text, at + 2, HF_CH_TOKEN | HF_CH_DOT |
+	end = hf_chars_run(text, at + 3, HF_CH_TOKEN | HF_CH_DOT |
 	    HF_CH_TILDE, 64);
 	*out = (struct hf_span){ at, end };
-	return end - at >= 33 && end - at <= 38;
+	return end - at >= 34 && end - at <= 39;
 }
 
 /* ….atlasv1.… : Terraform. */
@@ -514,15 +514,16 @@ starts(struct hf_str text, size_t at, const char *lit)
 }
 
 bool
-hf_carriers_at(struct hf_str text, size_t at, size_t edge,
-    struct hf_span *out)
+hf_carriers_at(const struct hf_carriers *index, struct hf_str text,
+    size_t at, size_t edge, struct hf_span *out)
 {
 	char c = text.s[at], d = at_or_nul(text, at + 1);
+	size_t i = index->first[c & 31];
 
 	if (c == ':')
 		return d == '/' ? url_at(text, at, edge, out) :
 		    d == 'A' && telegram_at(text, at, edge, out);
-	if (c == 'Q' && d == '~')
+	if ((c == '7' || c == '8') && d == 'Q')
 		return azure_at(text, at, edge, out);
 	if (c == '.')
 		return starts(text, at, ".atlasv1.") &&
@@ -531,11 +532,10 @@ hf_carriers_at(struct hf_str text, size_t at, size_t edge,
 		return jwt_at(text, at, edge, out);
 	if ((c == 'b' || c == 'B') && starts(text, at, "bearer"))
 		return bearer_at(text, at, edge, out);
-	if (!hf_shapes_edge(text, at, edge))
-		return false;
-	for (size_t i = 0; i < NCARRIERS; i++)
-		if (upper(c) == upper(carrier[i].name[0]) &&
+	for (; i < NCARRIERS && lower(c) == carrier[i].name[0]; i++)
+		if (lower(d) == carrier[i].name[1] &&
 		    starts(text, at, carrier[i].name) &&
+		    hf_shapes_edge(text, at, edge) &&
 		    named(&carrier[i], text, at, edge, out))
 			return true;
 	return false;

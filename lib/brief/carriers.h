@@ -9,11 +9,16 @@
 
 #include "brief/shapes.h"
 
-/* Sets bit in pairs for each pair of bytes that is to be looked at. */
-void	hf_carriers_init(uint8_t *pairs, uint8_t bit);
+/* Where the names of a letter begin in the table. */
+struct hf_carriers {
+	uint8_t first[32];
+};
+
+/* Readies the index, and adds what a carrier can begin with. */
+void	hf_carriers_init(struct hf_carriers *c, struct hf_grams *g);
 /* Does the carrier at byte at hold a secret? out is the secret alone, at
  * byte at or later. What stands before edge counts as not there. */
-bool	hf_carriers_at(struct hf_str text, size_t at, size_t edge,
-	    struct hf_span *out);
+bool	hf_carriers_at(const struct hf_carriers *c, struct hf_str text,
+	    size_t at, size_t edge, struct hf_span *out);
 
 #endif

@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "brief/shapes.h"
-
 enum { INDENT_MAX = 8 };
 
 void
@@ -79,8 +77,17 @@ bucket_of(const struct hf_literals *l, const char *p)
 	return (k * 2654435761U >> 12) & l->mask;
 }
 
+static bool
+has_blank(struct hf_str a)
+{
+	for (size_t i = 0; i < a.n; i++)
+		if ((unsigned char)a.s[i] <= ' ')
+			return true;
+	return false;
+}
+
 void
-hf_literals_ready(struct hf_literals *l, uint8_t *pairs, uint8_t bit)
+hf_literals_ready(struct hf_literals *l, struct hf_grams *g)
 {
 	size_t n = 0, size = 16, b;
 
@@ -99,10 +106,12 @@ hf_literals_ready(struct hf_literals *l, uint8_t *pairs, uint8_t bit)
 	l->bucket = hf_calloc(size, sizeof(*l->bucket));
 	/* From the shortest, so that the longest heads its bucket. */
 	for (size_t i = n; i-- > 0;) {
-		const char *p = l->item[i].value.s;
+		struct hf_str v = l->item[i].value;
 
-		pairs[hf_pair(p[0], p[1])] |= bit;
-		b = bucket_of(l, p);
+		hf_grams_add(g, v.s, 0);
+		if (has_blank(v) && v.n > l->blanks)
+			l->blanks = v.n;
+		b = bucket_of(l, v.s);
 		l->item[i].next = l->bucket[b];
 		l->bucket[b] = (uint32_t)i + 1;
 	}

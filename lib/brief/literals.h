@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "brief/grams.h"
 
 struct hf_literal {
 	struct hf_str value;		/* at least HF_LITERAL_MIN bytes */
@@ -21,9 +22,10 @@ struct hf_literals {
 	size_t n, cap;
 	uint32_t *bucket;		/* by the first bytes: item + 1 */
 	size_t mask;
+	size_t blanks;			/* longest one with blanks in it */
 	struct hf_arena arena;
 };
-enum { HF_LITERAL_MIN = 4 };
+enum { HF_LITERAL_MIN = HF_GRAM_LEN };
 
 void	hf_literals_init(struct hf_literals *l);
 void	hf_literals_release(struct hf_literals *l);
@@ -32,10 +34,8 @@ void	hf_literals_release(struct hf_literals *l);
  * for one that is too short. */
 bool	hf_literals_add(struct hf_literals *l, struct hf_str value,
 	    struct hf_str name);
-/* After the last was added, again after one more; sets bit in pairs for each pair of bytes that
- * one begins with. */
-void	hf_literals_ready(struct hf_literals *l, uint8_t *pairs,
-	    uint8_t bit);
+/* After the last was added, again after one more; adds what they begin with. */
+void	hf_literals_ready(struct hf_literals *l, struct hf_grams *g);
 /* The longest value that begins at byte at, and how many bytes it takes
  * there: more than it has where a line break was put into it. NULL for
  * none. */

@@ -13,14 +13,13 @@
 #include "brief/shapes.h"
 #include "brief/views.h"
 
-/* What may begin with a pair of bytes. */
-enum { SHAPE = 1, CARRIER = 2, PEM = 4, LITERAL = 8, MARK = 16 };
 enum {
 	PASSES_MAX = 1000,	/* each masks something; never reached */
 	JSON_DEPTH = 3,		/* a command in arguments in a body */
 	PERCENT_DEPTH = 2,
 	SEEN_MAX = 1 << 16,	/* placeholders that can be restored */
-	WRAP_MIN = 60		/* columns of a line that was wrapped */
+	WRAP_MIN = 60,		/* columns of a line that was wrapped */
+	NEAR = 64		/* a header's name and its value's scheme */
 };
 
 /* A placeholder that was made; tag are its digits. */
@@ -33,15 +32,17 @@ struct hf_secrets {
 	struct hf_literals known;
 	struct hf_str *name;		/* variables' names */
 	size_t nnames;
-	bool ready;			/* known, name and pairs are */
+	bool ready;			/* known, name and grams are */
 	struct hf_shapes shapes;
+	struct hf_carriers carriers;
+	struct hf_shapes_memo memo;
 	struct hf_seal seal;
 	struct seen *seen;		/* open addressing, by tag */
 	size_t nseen, seen_size;
 	bool known_seen;		/* literals are among them */
 	struct hf_arena arena;		/* values of seen */
 	size_t count;
-	uint8_t pairs[HF_PAIRS];
+	struct hf_grams grams;
 };
 
 /* ---- what there is ---- */
@@ -98,21 +99,26 @@ make_ready(struct hf_secrets *s)
 		return;
 	s->ready = true;
 	s->known_seen = false;
-	hf_shapes_init(&s->shapes, s->pairs, SHAPE);
-	hf_carriers_init(s->pairs, CARRIER);
-	s->pairs[hf_pair('-', '-')] |= PEM;
-	s->pairs[hf_pair('[', 's')] |= MARK;
-	s->pairs[hf_pair('$', '{')] |= MARK;
-	hf_literals_ready(&s->known, s->pairs, LITERAL);
+	hf_shapes_init(&s->shapes, &s->grams);
+	hf_carriers_init(&s->carriers, &s->grams);
+	hf_grams_add(&s->grams, "-----", 0);
+	hf_grams_add(&s->grams, "[secret:", 0);
+	hf_literals_ready(&s->known, &s->grams);
 	s->nnames = 0;
 	s->name = hf_reallocarray(s->name, s->known.n, sizeof(*s->name));
 	for (size_t i = 0; i < s->known.n; i++) {
 		struct hf_str name = s->known.item[i].name;
+		char begin[] = "$...", brace[] = "${..";
 
 		if (name.n == 0)
 			continue;
 		s->name[s->nnames++] = name;
-		s->pairs[hf_pair('$', name.s[0])] |= MARK;
+		for (size_t k = 0; k < 3; k++)
+			begin[k + 1] = k < name.n ? name.s[k] : '\0';
+		for (size_t k = 0; k < 2; k++)
+			brace[k + 2] = k < name.n ? name.s[k] : '\0';
+		hf_grams_add(&s->grams, begin, 0);
+		hf_grams_add(&s->grams, brace, 0);
 	}
 }
 
@@ -125,12 +131,11 @@ struct hit {
 
 /* A look through one text, from left to right. */
 struct scan {
-	const struct hf_secrets *s;
+	struct hf_secrets *s;
 	struct hf_str text;
 	size_t pos;
 	size_t edge;		/* the end of what was found last */
 	struct hf_span later;	/* found ahead of its place; to 0: none */
-	struct hf_shapes_memo memo;
 };
 
 /* How many bytes what a secret was replaced by takes at byte i; 0 if there
@@ -206,35 +211,33 @@ unwrap(const struct scan *c, size_t end)
 	return end;
 }
 
+/* What begins at byte i, the longest of it. */
 static void
-look(struct scan *c, size_t i, unsigned bits, struct hit *h)
+look(struct scan *c, size_t i, struct hit *h)
 {
 	const struct hf_literal *known;
 	struct hf_span at;
 	size_t n;
 
-	if ((bits & LITERAL) != 0 && (known = hf_literals_at(&c->s->known,
-	    c->text, i, &n)) != NULL)
+	if ((known = hf_literals_at(&c->s->known, c->text, i, &n)) != NULL)
 		take(c, h, (struct hf_span){ i, i + n }, known);
-	if ((bits & SHAPE) != 0 && hf_shapes_at(&c->s->shapes, &c->memo,
-	    c->text, i, c->edge, &at)) {
+	if (hf_shapes_at(&c->s->shapes, &c->s->memo, c->text, i, c->edge, &at)) {
 		at.to = unwrap(c, at.to);
 		take(c, h, at, NULL);
 	}
-	if ((bits & PEM) != 0 && (hf_pem_at(c->text, i, &at) ||
+	if (c->text.s[i] == '-' && (hf_pem_at(c->text, i, &at) ||
 	    hf_pem_tail(c->text, i, c->edge, &at)))
 		take(c, h, at, NULL);
 	if (c->later.to > 0 && c->later.from == i) {
 		take(c, h, c->later, NULL);
 		c->later.to = 0;
 	}
-	if ((bits & CARRIER) != 0 && hf_carriers_at(c->text, i, c->edge,
-	    &at)) {
-		if (at.from == i)
-			take(c, h, at, NULL);
-		else if (c->later.to == 0)
-			c->later = at;
-	}
+	if (!hf_carriers_at(&c->s->carriers, c->text, i, c->edge, &at))
+		return;
+	if (at.from == i)
+		take(c, h, at, NULL);
+	else if (c->later.to == 0)
+		c->later = at;
 }
 
 /* A secret that begins inside the one that was found and ends behind it:
@@ -242,54 +245,61 @@ look(struct scan *c, size_t i, unsigned bits, struct hit *h)
 static void
 widen(struct scan *c, struct hit *h)
 {
-	const struct hf_literal *known;
 	struct hf_span at;
 	size_t n;
 
-	for (size_t i = h->at.from + 1; i + 1 < h->at.to; i++) {
-		unsigned bits = c->s->pairs[hf_pair(c->text.s[i],
-		    c->text.s[i + 1])];
-
-		at = (struct hf_span){ i, 0 };
-		if ((bits & LITERAL) != 0 && (known = hf_literals_at(
-		    &c->s->known, c->text, i, &n)) != NULL)
-			at.to = i + n;
-		else if ((bits & SHAPE) == 0 || !hf_shapes_at(&c->s->shapes,
-		    &c->memo, c->text, i, c->edge, &at))
+	for (size_t i = h->at.from + 1; i + HF_GRAM_LEN <= c->text.n &&
+	    i < h->at.to; i++) {
+		if (!hf_grams_has(&c->s->grams, c->text.s + i))
+			continue;
+		if (hf_literals_at(&c->s->known, c->text, i, &n) != NULL)
+			at = (struct hf_span){ i, i + n };
+		else if (!hf_shapes_at(&c->s->shapes, &c->s->memo, c->text, i,
+		    c->edge, &at))
 			continue;
 		if (at.to > h->at.to && whole(c, (struct hf_span){
-		    h->at.from, at.to })) {
-			h->at.to = at.to;
-			h->known = NULL;
-		}
+		    h->at.from, at.to }))
+			*h = (struct hit){ { h->at.from, at.to }, NULL };
 	}
+}
+
+/* The next place that is worth a look, or the text's length. */
+static size_t
+candidate(const struct scan *c, size_t i)
+{
+	const struct hf_grams *g = &c->s->grams;
+	size_t last = c->text.n >= HF_GRAM_LEN ?
+	    c->text.n - HF_GRAM_LEN + 1 : 0;
+	size_t stop = c->later.to > 0 ? c->later.from : c->text.n;
+
+	if (stop < last)
+		last = stop;
+	while (i < last && !hf_grams_has(g, c->text.s + i))
+		i++;
+	return i < last ? i : stop;
 }
 
 static bool
 next_hit(struct scan *c, struct hit *h)
 {
-	const uint8_t *pairs = c->s->pairs;
-	const char *t = c->text.s;
-	size_t last = c->text.n > 0 ? c->text.n - 1 : 0, stop, i = c->pos, n;
+	size_t i = c->pos, n;
 
-	for (;;) {
-		if (c->later.to > 0 && c->later.from < i)
+	for (;; i++) {
+		if (c->later.from < i)
 			c->later.to = 0;
-		stop = c->later.to > 0 ? c->later.from : last;
-		while (i < stop && pairs[hf_pair(t[i], t[i + 1])] == 0)
-			i++;
-		if (i >= last)
+		i = candidate(c, i);
+		if (i >= c->text.n)
 			return false;
-		unsigned bits = pairs[hf_pair(t[i], t[i + 1])];
-		if ((bits & MARK) != 0 && (n = mark_at(c, i)) > 0) {
-			c->edge = i += n;
+		if ((c->text.s[i] == '[' || c->text.s[i] == '$') &&
+		    (n = mark_at(c, i)) > 0) {
+			c->edge = i + n;
+			i += n - 1;
 			continue;
 		}
 		*h = (struct hit){ { i, i }, NULL };
-		look(c, i, bits, h);
+		look(c, i, h);
 		if (h->at.to > h->at.from)
 			break;
-		i++;
 	}
 	widen(c, h);
 	c->pos = c->edge = h->at.to;
@@ -384,6 +394,18 @@ replace(struct hf_secrets *s, struct hf_buf *out, const struct hit *h,
 		hf_buf_putc(out, '}');
 }
 
+/* Where a span of the view that n layers made stands in the text. */
+static bool
+original(const struct hf_view *view, size_t n, struct hf_span at,
+    struct hf_span *raw)
+{
+	*raw = at;
+	while (n-- > 0)
+		if (!hf_view_span(&view[n], raw))
+			return false;
+	return true;
+}
+
 /* One look through a view of the text, made of it by n layers; what is
  * found is replaced in the text. Returns how many. */
 static size_t
@@ -396,11 +418,9 @@ sweep(struct hf_secrets *s, struct hf_str text, const struct hf_view *view,
 	struct hf_span raw;
 	struct hit h;
 
+	hf_shapes_forget(&s->memo);
 	while (next_hit(&c, &h)) {
-		raw = h.at;
-		for (size_t i = n; i-- > 0;)
-			raw = hf_view_span(&view[i], raw);
-		if (raw.from < done)
+		if (!original(view, n, h.at, &raw) || raw.from < done)
 			continue;
 		hf_buf_add(out, text.s + done, raw.from - done);
 		replace(s, out, &h, hf_strn(c.text.s + h.at.from,
@@ -423,15 +443,17 @@ peel(struct hf_secrets *s, struct hf_str text, enum hf_layer layer,
 	struct hf_view view[JSON_DEPTH + 1] = { HF_VIEW_INIT };
 	struct hf_str top = text;
 	size_t n = 0, count = 0;
+	size_t near = s->known.blanks > NEAR ? s->known.blanks : NEAR;
 
 	for (size_t i = 1; i <= JSON_DEPTH; i++)
 		view[i] = (struct hf_view)HF_VIEW_INIT;
-	while (count == 0 && n < max && hf_view_make(&view[n], layer, top)) {
+	while (count == 0 && n < max && hf_view_make(&view[n], layer, top,
+	    near)) {
 		top = hf_buf_view(&view[n++].text);
 		count = sweep(s, text, view, n, out);
 	}
 	if (count == 0 && (n > 0 || max == 0) &&
-	    hf_view_make(&view[n], HF_LAYER_LINES, top))
+	    hf_view_make(&view[n], HF_LAYER_LINES, top, near))
 		count = sweep(s, text, view, n + 1, out);
 	for (size_t i = 0; i <= JSON_DEPTH; i++)
 		hf_view_release(&view[i]);

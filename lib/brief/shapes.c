@@ -181,14 +181,12 @@ _Static_assert(NSHAPES <= HF_SHAPES_MAX && NSHAPES < UINT8_MAX,
     "too many shapes");
 
 void
-hf_shapes_init(struct hf_shapes *s, uint8_t *pairs, uint8_t bit)
+hf_shapes_init(struct hf_shapes *s, struct hf_grams *g)
 {
 	memset(s->first, NSHAPES, sizeof(s->first));
 	for (size_t i = NSHAPES; i-- > 0;) {
-		const char *p = shape[i].prefix;
-
-		s->first[(unsigned char)p[0]] = (uint8_t)i;
-		pairs[hf_pair(p[0], p[1])] |= bit;
+		s->first[(unsigned char)shape[i].prefix[0]] = (uint8_t)i;
+		hf_grams_add(g, shape[i].prefix, shape[i].set);
 	}
 }
 
@@ -259,9 +257,10 @@ is_token(const struct shape *sh, struct hf_str text, size_t i, size_t end)
 
 /* The end of the token of this shape whose run begins at i, or 0. */
 static size_t
-run_end(const struct shape *sh, size_t *dead, struct hf_str text, size_t i)
+run_end(const struct shape *sh, struct hf_shapes_memo *memo,
+    struct hf_str text, size_t i)
 {
-	size_t end;
+	size_t *dead = &memo->dead[sh - shape], end;
 
 	if (i < *dead)
 		return 0;
@@ -272,9 +271,19 @@ run_end(const struct shape *sh, size_t *dead, struct hf_str text, size_t i)
 		end--;
 	if (is_token(sh, text, i, end))
 		return end;
-	if (sh->max == 0)
+	if (sh->max == 0) {
 		*dead = end;
+		memo->used = true;
+	}
 	return 0;
+}
+
+void
+hf_shapes_forget(struct hf_shapes_memo *memo)
+{
+	/* Most texts have nothing that even begins like a token. */
+	if (memo->used)
+		memset(memo, 0, sizeof(*memo));
 }
 
 bool
@@ -284,16 +293,16 @@ hf_shapes_at(const struct hf_shapes *s, struct hf_shapes_memo *memo,
 	const char *p = text.s + at;
 	size_t n = text.n - at, len, end, best = 0;
 	size_t i = s->first[(unsigned char)p[0]];
-	bool begins = hf_shapes_edge(text, at, edge);
 
 	for (; i < NSHAPES && shape[i].prefix[0] == p[0]; i++) {
-		if (n < 2 || shape[i].prefix[1] != p[1] ||
-		    (!begins && (shape[i].flags & GLUED) == 0))
+		if (n < 2 || shape[i].prefix[1] != p[1])
 			continue;
 		len = strlen(shape[i].prefix);
-		if (n <= len || memcmp(p, shape[i].prefix, len) != 0)
+		if (n <= len || memcmp(p, shape[i].prefix, len) != 0 ||
+		    ((shape[i].flags & GLUED) == 0 &&
+		    !hf_shapes_edge(text, at, edge)))
 			continue;
-		end = run_end(&shape[i], &memo->dead[i], text, at + len);
+		end = run_end(&shape[i], memo, text, at + len);
 		if (end > best)
 			best = end;
 	}

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/text.h"
+#include "brief/grams.h"
 
 /* Bytes of a text: [from, to). */
 struct hf_span {
@@ -22,24 +23,17 @@ enum { HF_SHAPES_MAX = 160 };
 struct hf_shapes {
 	uint8_t first[256];
 };
-/* What a scan of one text remembers, zeroed before: up to where a run is
+/* What a scan of one text remembers, cleared before: up to where a run is
  * known to be no token of a row. A text made of prefixes alone would else
  * take the square of its length. */
 struct hf_shapes_memo {
+	bool used;
 	size_t dead[HF_SHAPES_MAX];
 };
 
-enum { HF_PAIRS = 65536 };
-/* The place of two bytes in a table of pairs. */
-static inline size_t
-hf_pair(char a, char b)
-{
-	return (size_t)(unsigned char)a << 8 | (unsigned char)b;
-}
-
-/* Readies the index, and sets bit in pairs for each pair of bytes that a
- * token can begin with. */
-void	hf_shapes_init(struct hf_shapes *s, uint8_t *pairs, uint8_t bit);
+/* Readies the index, and adds what a token can begin with. */
+void	hf_shapes_init(struct hf_shapes *s, struct hf_grams *g);
+void	hf_shapes_forget(struct hf_shapes_memo *memo);
 /* Does a token begin at byte at? What stands before edge counts as not
  * there. */
 bool	hf_shapes_at(const struct hf_shapes *s, struct hf_shapes_memo *memo,

@@ -6,10 +6,12 @@
 #include "base/mem.h"
 #include "brief/chars.h"
 
-/* At byte at of the view stand n bytes for raw_n of the original at raw. */
+/* At byte at of the view stand n bytes for raw_n of the original at raw;
+ * or a blank, for what was left out. */
 struct hf_view_edit {
-	uint32_t at, raw;
-	uint8_t n, raw_n;
+	uint32_t at, raw, raw_n;
+	uint8_t n;
+	bool gap;
 };
 
 void
@@ -21,7 +23,7 @@ hf_view_release(struct hf_view *v)
 }
 
 static void
-edit(struct hf_view *v, size_t raw, size_t raw_n, const char *p, size_t n)
+edit(struct hf_view *v, size_t raw, size_t raw_n, struct hf_str by, bool gap)
 {
 	if (v->n == v->cap) {
 		v->cap = v->cap > 0 ? 2 * v->cap : 64;
@@ -29,8 +31,8 @@ edit(struct hf_view *v, size_t raw, size_t raw_n, const char *p, size_t n)
 		    sizeof(*v->edit));
 	}
 	v->edit[v->n++] = (struct hf_view_edit){ (uint32_t)v->text.len,
-	    (uint32_t)raw, (uint8_t)n, (uint8_t)raw_n };
-	hf_buf_add(&v->text, p, n);
+	    (uint32_t)raw, (uint32_t)raw_n, (uint8_t)by.n, gap };
+	hf_buf_str(&v->text, by);
 }
 
 static int
@@ -126,11 +128,43 @@ broken(struct hf_str a, size_t i, char out[4], size_t *n)
 	return i - from;
 }
 
+static bool
+is_blank(char c)
+{
+	return (unsigned char)c <= ' ';
+}
+
+/* Adds the text [from, to) that stands between two edits; of it only what
+ * is near them (the first and the last bytes of a text are near none). */
+static void
+between(struct hf_view *v, struct hf_str text, size_t from, size_t to,
+    size_t near)
+{
+	size_t head = from > 0 ? from + near : from;
+	size_t tail = to < text.n ? to - near : to;
+
+	if (to - from > 2 * near + 1) {
+		while (from > 0 && head < to && !is_blank(text.s[head]))
+			head++;
+		while (to < text.n && tail > head &&
+		    !is_blank(text.s[tail - 1]))
+			tail--;
+		if (tail > head + 1) {
+			hf_buf_add(&v->text, text.s + from, head - from);
+			edit(v, head, tail - head, HF_STR(" "), true);
+			from = tail;
+		}
+	}
+	hf_buf_add(&v->text, text.s + from, to - from);
+}
+
 bool
-hf_view_make(struct hf_view *v, enum hf_layer layer, struct hf_str text)
+hf_view_make(struct hf_view *v, enum hf_layer layer, struct hf_str text,
+    size_t near)
 {
 	static const char sign[] = { '\\', '%', '\n' };
 	size_t from = 0, i = 0, used, n = 0;
+	bool any = false;
 	char out[4] = "";
 	const char *p;
 
@@ -154,14 +188,14 @@ hf_view_make(struct hf_view *v, enum hf_layer layer, struct hf_str text)
 			i = (size_t)(p - text.s) + 1;
 			continue;
 		}
-		hf_buf_add(&v->text, text.s + from, i - from);
-		edit(v, i, used, out, n);
+		between(v, text, from, i, near);
+		edit(v, i, used, hf_strn(out, n), false);
+		any = true;
 		from = i += used;
 	}
-	if (v->n == 0)
-		return false;
-	hf_buf_add(&v->text, text.s + from, text.n - from);
-	return true;
+	if (any)
+		between(v, text, from, text.n, near);
+	return any;
 }
 
 /* The last edit at or before byte at; NULL before the first. Of those at
@@ -197,9 +231,16 @@ raw_of(const struct hf_view *v, size_t at)
 	return (struct hf_span){ raw, raw + 1 };
 }
 
-struct hf_span
-hf_view_span(const struct hf_view *v, struct hf_span s)
+bool
+hf_view_span(const struct hf_view *v, struct hf_span *s)
 {
-	return (struct hf_span){ raw_of(v, s.from).from,
-	    raw_of(v, s.to - 1).to };
+	const struct hf_view_edit *e = edit_before(v, s->from);
+	size_t i = e != NULL ? (size_t)(e - v->edit) : 0;
+
+	for (; i < v->n && v->edit[i].at < s->to; i++)
+		if (v->edit[i].gap && v->edit[i].at >= s->from)
+			return false;
+	*s = (struct hf_span){ raw_of(v, s->from).from,
+	    raw_of(v, s->to - 1).to };
+	return true;
 }

@@ -17,18 +17,20 @@ enum hf_layer {
 struct hf_view_edit;
 struct hf_view {
 	struct hf_buf text;
-	struct hf_view_edit *edit;	/* what was taken off, in order */
+	struct hf_view_edit *edit;	/* where it differs, in order */
 	size_t n, cap;
 };
 #define HF_VIEW_INIT	{ HF_BUF_INIT, NULL, 0, 0 }
 
 /* Takes the layer off; false when there is nothing of it (or the text has
- * 4 GiB and more). May be called again. */
+ * 4 GiB and more). Of the text the view has what stands near something that
+ * was taken off, at least so many bytes on both sides and on to a blank;
+ * for the rest it has one blank. May be called again. */
 bool	hf_view_make(struct hf_view *v, enum hf_layer layer,
-	    struct hf_str text);
+	    struct hf_str text, size_t near);
 void	hf_view_release(struct hf_view *v);
-/* The bytes of the original that a span of the view, not empty, stands
- * for. */
-struct hf_span hf_view_span(const struct hf_view *v, struct hf_span s);
+/* Makes a span of the view, not empty, the bytes of the original that it
+ * stands for; false when it holds a piece that was left out. */
+bool	hf_view_span(const struct hf_view *v, struct hf_span *s);
 
 #endif

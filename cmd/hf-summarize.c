@@ -4,9 +4,11 @@
 #include "base/io.h"
 #include "base/opt.h"
 #include "model/summarize.h"
+#include "state/seed.h"
 
 struct run {
 	struct hf_summarize how;
+	struct hf_seeds seeds;
 	bool prompt;
 };
 
@@ -74,6 +76,8 @@ run(int argc, char **argv, struct hf_err *err)
 	r.how.provider = provider;
 	r.how.model = model;
 	r.how.focus = hf_str(focus);
+	r.how.ours = hf_seed_is_ours;
+	r.how.ours_arg = &r.seeds;
 	r.prompt = stage.quiet = prompt;
 	stage.act = prompt ? act_prompt : act;
 	stage.arg = &r;
@@ -84,6 +88,7 @@ run(int argc, char **argv, struct hf_err *err)
 	} else {
 		rc = hf_doc_stage(&stage, err);
 	}
+	hf_seeds_close(&r.seeds);
 	hf_config_release(&config);
 	return rc;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "brief/cues.h"
+#include "brief/rules.h"
 
 enum { GOAL_MAX = 1500, ITEM_MAX = 400, RULES_MAX = 80, DECISIONS_MAX = 40,
 	READ_MAX = 12, CHECKS_MAX = 12, FAILURES_MAX = 8, STEPS_MAX = 10,
@@ -12,7 +13,7 @@ enum { GOAL_MAX = 1500, ITEM_MAX = 400, RULES_MAX = 80, DECISIONS_MAX = 40,
 struct maker {
 	const struct hf_facts *f;
 	struct hf_brief *b;
-	struct hf_brief seed;		/* the brief that it began with */
+	struct hf_rules rules;
 	struct hf_buf text;		/* scratch for one item */
 };
 
@@ -56,7 +57,7 @@ add_clipped(struct maker *m, enum hf_field f, const char *prefix,
 static void
 carry(struct maker *m, enum hf_field f, size_t max)
 {
-	const struct hf_list *l = &m->seed.list[f];
+	const struct hf_list *l = &m->rules.seed.list[f];
 	size_t i;
 
 	for (i = 0; i < l->n && m->b->list[f].n < max; i++)
@@ -83,8 +84,8 @@ base_request(const struct maker *m, const struct hf_fact_text *latest)
 {
 	const struct hf_fact_text *r;
 
-	if (m->seed.goal.n > 0)
-		return m->seed.goal;
+	if (m->rules.seed.goal.n > 0)
+		return m->rules.seed.goal;
 	for (r = m->f->request; r < latest; r++)
 		if (!hf_cues_filler(r->text) && !hf_cues_continues(r->text))
 			return r->text;
@@ -97,8 +98,8 @@ goal(struct maker *m)
 	const struct hf_fact_text *r = latest_request(m->f);
 	struct hf_str base;
 
-	if (r == NULL || (hf_cues_filler(r->text) && m->seed.goal.n > 0)) {
-		hf_brief_goal(m->b, m->seed.goal.n > 0 ? m->seed.goal :
+	if (r == NULL || (hf_cues_filler(r->text) && m->rules.seed.goal.n > 0)) {
+		hf_brief_goal(m->b, m->rules.seed.goal.n > 0 ? m->rules.seed.goal :
 		    HF_STR("Continue the session: it holds no request of "
 		    "its user"));
 		return;
@@ -119,25 +120,32 @@ goal(struct maker *m)
 /* ---- what the user said ---- */
 
 static void
-rules_and_decisions(struct maker *m)
+rules(struct maker *m)
+{
+	size_t i;
+
+	for (i = 0; i < m->rules.n; i++)
+		if (!m->rules.rule[i].superseded &&
+		    m->b->list[HF_CONSTRAINTS].n < RULES_MAX)
+			hf_brief_add(m->b, HF_CONSTRAINTS,
+			    m->rules.rule[i].text);
+}
+
+/* Sentences that choose or correct, newest first. */
+static void
+decisions(struct maker *m)
 {
 	struct hf_str sentence, rest;
 	size_t i;
 
 	for (i = m->f->nrequests; i-- > 0;) {
 		rest = m->f->request[i].text;
-		while ((sentence = hf_cues_sentence(&rest)).n > 0) {
-			if (hf_cues_rule(sentence)) {
-				if (m->b->list[HF_CONSTRAINTS].n < RULES_MAX)
-					hf_brief_add(m->b, HF_CONSTRAINTS,
-					    sentence);
-			} else if (hf_cues_decision(sentence) &&
-			    m->b->list[HF_DECISIONS].n < DECISIONS_MAX) {
+		while ((sentence = hf_cues_sentence(&rest)).n > 0)
+			if (!hf_cues_rule(sentence) &&
+			    hf_cues_decision(sentence) &&
+			    m->b->list[HF_DECISIONS].n < DECISIONS_MAX)
 				hf_brief_add(m->b, HF_DECISIONS, sentence);
-			}
-		}
 	}
-	carry(m, HF_CONSTRAINTS, RULES_MAX);
 }
 
 static void
@@ -439,17 +447,15 @@ hf_extract(const struct hf_facts *f, const struct hf_extract *how,
     struct hf_brief *out, struct hf_err *err)
 {
 	struct maker m = { .f = f, .b = out };
-	struct hf_str body;
 
 	if (f->nrequests == 0 && f->said.text.n == 0 && f->seed.text.n == 0)
 		return hf_err_set(err, HF_E_EMPTY,
 		    "the session holds no messages");
 	hf_brief_init(out);
-	hf_brief_init(&m.seed);
-	if (f->seed.text.n > 0 && hf_brief_is_seed(f->seed.text, NULL, &body))
-		hf_brief_from_markdown(&m.seed, body);
+	hf_rules_read(&m.rules, f, how->seeded);
 	goal(&m);
-	rules_and_decisions(&m);
+	rules(&m);
+	decisions(&m);
 	answers(&m);
 	artifacts(&m);
 	commands(&m);
@@ -458,7 +464,7 @@ hf_extract(const struct hf_facts *f, const struct hf_extract *how,
 	next_steps(&m, how->focus);
 	uncertainties(&m);
 	fit(out, how->budget > 0 ? how->budget : BUDGET);
-	hf_brief_release(&m.seed);
+	hf_rules_release(&m.rules);
 	hf_buf_release(&m.text);
 	return 0;
 }

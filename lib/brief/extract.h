@@ -11,6 +11,8 @@
 struct hf_extract {
 	struct hf_str focus;		/* what the user wants first; none */
 	int64_t budget;			/* tokens, about; 0: 4000 */
+	bool seeded;			/* the brief that the session began
+					 * with is one of ours: it counts */
 };
 int	hf_extract(const struct hf_facts *f, const struct hf_extract *how,
 	    struct hf_brief *out, struct hf_err *err);

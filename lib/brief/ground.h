@@ -1,6 +1,8 @@
 /*
- * Checking a brief against the transcript (DESIGN section 5): the
- * "validation" member, and the visible, mechanical repair.
+ * Checking a brief against the transcript (DESIGN section 5; CASES V5 to
+ * V8), and its mechanical, visible repair: what the transcript does not
+ * bear out moves to the uncertainties with the reason; what the brief
+ * forgot is added in the transcript's own words.
  */
 #ifndef HF_BRIEF_GROUND_H
 #define HF_BRIEF_GROUND_H
@@ -8,15 +10,24 @@
 #include "brief/brief.h"
 #include "session/facts.h"
 
-enum hf_ground_mode { HF_GROUND_REPAIR, HF_GROUND_STRICT, HF_GROUND_SCORE,
-	HF_GROUND_OFF };
+enum hf_ground_mode {
+	HF_GROUND_REPAIR,
+	HF_GROUND_STRICT,	/* the first finding is HF_E_INVALID_BRIEF */
+	HF_GROUND_SCORE		/* says what it found, changes nothing */
+};
 
-/* Sets *report (a member of a tree) and repairs b in place. STRICT:
- * HF_E_INVALID_BRIEF with the first finding instead of a repair. SCORE
- * changes nothing. OFF: report says only that the schema held. w is a walk
- * from its start, or NULL with OFF. */
-int	hf_ground(struct hf_brief *b, struct hf_walk *w,
-	    enum hf_ground_mode mode, struct hf_jtree *t,
-	    struct hf_jnode **report, struct hf_err *err);
+struct hf_ground {
+	enum hf_ground_mode mode;
+	struct hf_str home;	/* of the user; none: not told */
+	/* Is this seed, as the session holds it, a brief of ours? Then what
+	 * it says counts as the user's own words. NULL: none is. */
+	bool (*ours)(struct hf_str seed, void *arg);
+	void *arg;
+};
+
+/* Walks w from its start. Repairs b in place; returns the "validation"
+ * member, a node of t; NULL and *err. */
+struct hf_jnode *hf_ground(const struct hf_ground *how, struct hf_brief *b,
+	    struct hf_walk *w, struct hf_jtree *t, struct hf_err *err);
 
 #endif

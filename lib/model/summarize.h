@@ -14,6 +14,10 @@ struct hf_summarize {
 	const char *model;		/* NULL: the configuration's */
 	struct hf_str focus;		/* none: the document's */
 	struct hf_str context;
+	/* Is the seed that a session began with a brief of ours? As in
+	 * hf_ground; NULL: none is. */
+	bool (*ours)(struct hf_str seed, void *arg);
+	void *ours_arg;
 	void (*progress)(size_t bytes, int64_t tokens, void *arg);
 	void *progress_arg;
 };

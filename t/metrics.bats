@@ -65,6 +65,7 @@ check_samples() {
 		    subagent:.session.subagent, window:.metrics.capacity,
 		    context_tokens:.metrics.tokens, turns:.metrics.turns,
 		    compactions:.metrics.compactions,
+		    total_tokens:(.metrics.total | add),
 		    state:.metrics.state}' |
 		    jq -cS --argjson want "$want" \
 		    'with_entries(select(.key | in($want)))') || return 1
@@ -77,6 +78,11 @@ check_samples() {
 # bats test_tags=valgrind
 @test "every figure of the Claude Code samples" {
 	check_samples claude
+}
+
+# bats test_tags=valgrind
+@test "every figure of the Codex samples" {
+	check_samples codex
 }
 
 # bats test_tags=valgrind

@@ -12,6 +12,7 @@ enum { TITLE_MAX = 80 };
 
 static const struct hf_agent *const table[] = {
 	&hf_agent_claude,
+	&hf_agent_codex,
 	&hf_agent_pi,
 	&hf_agent_omp,
 };

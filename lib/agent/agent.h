@@ -110,7 +110,9 @@ enum {
 				 * but not counted again */
 	HF_ROW_REPLACES = 64,	/* takes the place of the row with its id */
 	HF_ROW_KEEPS_CONTEXT = 128,	/* COMPACTION: the context figure
-				 * before it already is the new one */
+				 * before it already is the new one. Another
+				 * row: its figure is a compaction's, no
+				 * call's */
 	HF_ROW_LEAF = 256,	/* names the leaf: its id, no row itself */
 	HF_ROW_ESTIMATE = 512,	/* what follows the anchor is estimated */
 	HF_ROW_MICRO = 1024,	/* a compaction that resets nothing */
@@ -410,6 +412,10 @@ int	hf_source_add(struct hf_source *src, const char *path,
 	    uint64_t limit, bool inherited, struct hf_err *err);
 /* For open(): adds records in memory, JSONL, the source's from now on. */
 void	hf_source_add_text(struct hf_source *src, char *text, size_t n);
+/* For open(): says, with explain, what of the history is left out and why;
+ * the last of several. */
+void	hf_source_note(struct hf_source *src, const char *fmt, ...)
+	    __attribute__((format(printf, 2, 3)));
 /* Begins at byte off of a part, where a row must begin, instead of at the
  * start; before the first next. The sums count from there. */
 void	hf_source_from(struct hf_source *src, size_t part, uint64_t off);

@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -28,6 +29,7 @@ struct hf_source_state {
 	uint64_t rows, bad, mended, size;	/* of the parts before */
 	uint64_t why_line;		/* first damage, for strict */
 	char why[128];
+	struct hf_buf note;		/* to be said before the first record */
 };
 
 static void
@@ -106,6 +108,17 @@ hf_source_add_text(struct hf_source *src, char *text, size_t n)
 	part->text = hf_strn(text, n);
 }
 
+void
+hf_source_note(struct hf_source *src, const char *fmt, ...)
+{
+	va_list ap;
+
+	hf_buf_clear(&src->state->note);
+	va_start(ap, fmt);
+	hf_buf_vprintf(&src->state->note, fmt, ap);
+	va_end(ap);
+}
+
 int
 hf_source_open(struct hf_source *src, const struct hf_session *s,
     uint64_t limit, struct hf_err *err)
@@ -181,6 +194,7 @@ hf_source_close(struct hf_source *src)
 		hf_json_free(st->json);
 		hf_json_free(st->again);
 		hf_buf_release(&st->scratch);
+		hf_buf_release(&st->note);
 		free(st);
 	}
 	src->state = NULL;
@@ -335,6 +349,9 @@ hf_source_next(struct hf_source *src, struct hf_record *rec,
 	struct hf_source_state *st = src->state;
 	int r;
 
+	if (src->explain && st->note.len > 0)
+		hf_warn("%s", hf_buf_cstr(&st->note));
+	hf_buf_clear(&st->note);
 	for (; st->at < src->nparts; next_part(src)) {
 		r = src->part[st->at].fd >= 0 ? next_row(src, rec, err) :
 		    next_text(src, rec, err);

@@ -8,6 +8,7 @@
 #include "agent/agent.h"
 
 extern const struct hf_agent hf_agent_claude;
+extern const struct hf_agent hf_agent_codex;
 extern const struct hf_agent hf_agent_pi;
 extern const struct hf_agent hf_agent_omp;
 

@@ -181,7 +181,7 @@ context(struct walk *w, const struct hf_node *n)
 	    hf_fold_main(w->f, hf_fold_node(w->f, i)->flags))
 		best = hf_fold_node(w->f, i);
 	g->context = best->context;
-	g->from = "usage";
+	g->from = n->flags & HF_ROW_KEEPS_CONTEXT ? "compaction" : "usage";
 	g->estimate = hf_branch_next(w->f, w->i);
 }
 

@@ -199,6 +199,7 @@ fuzz: fuzz-tests
 
 interop: all
 	sh t/interop/run "$(abspath $(BUILD))/bin"
+	sh t/interop/matrix "$(abspath $(BUILD))/bin"
 
 bench: all
 	HF_BIN='$(abspath $(BUILD))/bin' sh scripts/bench

@@ -207,6 +207,24 @@ set_summary(struct hf_doc *d, const struct job *j, const char *provider,
 	hf_doc_set(d, "summary", o);
 }
 
+/* A title that was made of a prompt goes on with the document. */
+static void
+mask_title(struct hf_doc *d, const struct job *j)
+{
+	const struct hf_jval *session = hf_doc_get(d, "session");
+	struct hf_str title = hf_json_get_str(session, "title");
+	struct hf_buf out = HF_BUF_INIT;
+	struct hf_jnode *copy;
+
+	if (title.n > 0 && hf_secrets_mask(j->secrets, &out, title) > 0) {
+		copy = hf_jtree_copy(hf_doc_tree(d), session);
+		hf_jset_str(hf_doc_tree(d), copy, "title",
+		    hf_buf_view(&out));
+		hf_doc_set(d, "session", copy);
+	}
+	hf_buf_release(&out);
+}
+
 static bool
 falls_back(const struct hf_config *c, const struct hf_err *err)
 {
@@ -240,6 +258,8 @@ hf_summarize(const struct hf_summarize *how, struct hf_doc *d,
 		rc = computed(&j, &a, &failed, err);
 	}
 	a.milliseconds = hf_clock_boot() - began;
+	if (rc == 0)
+		mask_title(d, &j);
 	if (rc == 0)
 		set_summary(d, &j, name, &p, &a,
 		    failed.code != HF_OK ? &failed : NULL);

@@ -6,13 +6,12 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "brief/secrets.h"
 #include "session/trigger.h"
 #include "state/draft.h"
 #include "state/events.h"
 #include "state/hooks.h"
 #include "state/stable.h"
-
-enum { TITLE_WIDTH = 60 };
 
 struct begin {
 	struct hf_store *st;
@@ -87,33 +86,23 @@ asks_nobody(const char *mode)
 	return false;
 }
 
-/*
- * "parser work (handoff)". What looks like a scheme in front ("fix: lexer")
- * would be taken for a URL by an agent that resumes by title (FORMATS 3), so
- * its colon becomes a dash.
- */
-static char *
-successor_title(const struct hf_session *s)
+/* The successor's title; one that was made of a prompt can hold what must
+ * not leave the session. */
+static int
+set_title(struct begin *b, struct hf_err *err)
 {
-	static const char mark[] = " (handoff)";
-	struct hf_buf out = HF_BUF_INIT;
-	struct hf_str t = hf_str_trim(hf_str(s->title));
-	size_t colon;
+	struct hf_secrets *known;
+	struct hf_buf masked = HF_BUF_INIT;
 
-	while (hf_str_ends(t, mark))
-		t.n -= sizeof(mark) - 1;
-	if (t.n == 0)
-		return hf_strdup("handoff");
-	colon = hf_str_find(t, HF_STR(":"), 0);
-	if (colon != SIZE_MAX && hf_str_find(hf_strn(t.s, colon),
-	    HF_STR(" "), 0) == SIZE_MAX) {
-		hf_text_clip(&out, hf_strn(t.s, colon), TITLE_WIDTH);
-		hf_buf_puts(&out, " - ");
-		t = hf_str_trim(hf_strn(t.s + colon + 1, t.n - colon - 1));
-	}
-	hf_text_clip(&out, t, TITLE_WIDTH);
-	hf_buf_puts(&out, mark);
-	return hf_buf_steal(&out);
+	known = hf_secrets_load(&b->config, b->session.cwd, err);
+	if (known == NULL)
+		return -1;
+	hf_secrets_mask(known, &masked, hf_str(b->session.title));
+	free(b->r->target.title);
+	b->r->target.title = hf_successor_title(hf_buf_view(&masked));
+	hf_secrets_free(known);
+	hf_buf_release(&masked);
+	return 0;
 }
 
 /* What the successor has from its source. */
@@ -126,8 +115,6 @@ inherit(struct begin *b, bool same_agent)
 	struct hf_err ignored;
 
 	hf_main_set(&r->target.cwd, s->cwd);
-	free(r->target.title);
-	r->target.title = successor_title(s);
 	if (!same_agent)
 		return;
 	hf_main_set(&r->target.model, s->model);
@@ -151,7 +138,7 @@ choose_agent(struct begin *b, const struct hf_main *m, struct hf_err *err)
 		    "the agent '%s' is not known", name);
 	hf_main_set(&b->r->target.agent, a->name);
 	inherit(b, a == b->session.agent);
-	return 0;
+	return set_title(b, err);
 }
 
 static int

@@ -16,11 +16,13 @@
  * The beginning tells whose a session is, its folder and its first prompt;
  * the end its last prompt, title and model. What lies between is not read.
  * A row that is longer than an end is read whole at the beginning, where
- * nothing is known without it; at the end more is looked at in steps.
+ * nothing is known without it, and so are instructions in front of the first
+ * prompt; at the end more is looked at in steps.
  */
 enum {
 	END = 32 << 10,		/* bytes of an end */
 	END_MAX = 2 << 20,	/* of one whose last rows are long */
+	HEAD_MAX = 512 << 10,	/* of a beginning without a prompt */
 	FIRST_MAX = 64 << 20,	/* of a long first row */
 	RECS = 8,		/* records that recognise() gets */
 	PACKED_HEAD = 256 << 10,
@@ -59,10 +61,11 @@ on_row(struct hf_scan *sc, const struct hf_row *row)
 		pk->prompted = row->time;
 }
 
-/* Gives the records of a range of the file to the agent. */
+/* Gives the records of a range of the file to the agent; *end, if not NULL,
+ * gets the place behind them. */
 static int
 scan_range(struct peek *pk, uint64_t from, uint64_t to, size_t max,
-    struct hf_err *err)
+    uint64_t *end, struct hf_err *err)
 {
 	struct hf_jsonl reader;
 	struct hf_jsonl_row row;
@@ -76,6 +79,8 @@ scan_range(struct peek *pk, uint64_t from, uint64_t to, size_t max,
 		    .len = (uint32_t)row.raw.n } };
 		pk->s->agent->row(&pk->scan, &rec);
 	}
+	if (end != NULL)
+		*end = reader.stats.end;
 	hf_jsonl_release(&reader);
 	return r < 0 ? -1 : 0;
 }
@@ -203,9 +208,23 @@ find_agent(struct peek *pk, const char *path, struct hf_err *err)
 static int
 scan_head(struct peek *pk, struct hf_err *err)
 {
+	uint64_t from, len, left;
+	int r;
+
 	if (pk->head == 0)
-		return scan_range(pk, 0, FIRST_MAX, 1, err);
-	return scan_range(pk, 0, pk->head, SIZE_MAX, err);
+		r = scan_range(pk, 0, FIRST_MAX, 1, &pk->head, err);
+	else
+		r = scan_range(pk, 0, pk->head, SIZE_MAX, NULL, err);
+	for (len = END; r == 0 && pk->s->title == NULL &&
+	    pk->head + END < pk->size && len < HEAD_MAX; len *= 2) {
+		from = pk->head;
+		left = pk->size - END - from;
+		if (row_start(pk, from, len < left ? len : left, false,
+		    &pk->head, err) < 0)
+			return -1;
+		r = scan_range(pk, from, pk->head, SIZE_MAX, NULL, err);
+	}
+	return r;
 }
 
 static int
@@ -222,13 +241,16 @@ scan_tail(struct peek *pk, struct hf_err *err)
 		if (from > pk->head &&
 		    row_start(pk, from, len, true, &from, err) < 0)
 			return -1;
-		if (scan_range(pk, from, pk->size, SIZE_MAX, err) < 0)
+		if (scan_range(pk, from, pk->size, SIZE_MAX, NULL, err) < 0)
 			return -1;
 		if (pk->oldest >= 0 || from <= pk->head || len >= END_MAX)
 			break;
 	}
 	if (pk->oldest < 0) {
 		pk->oldest = oldest;
+		pk->prompted = prompted;
+	} else if (pk->prompted < 0 && from <= pk->head) {
+		/* Nothing was left out: what the beginning said holds. */
 		pk->prompted = prompted;
 	}
 	return 0;

@@ -17,8 +17,9 @@
  *    the agent's own scan state;
  *  - a JSONL or JSON file updated in place (gemini): a row with an id that
  *    was there replaces it (HF_ROW_REPLACES); a $set of all messages is a
- *    row HF_ROW_LIST followed by its messages, the first with HF_PARENT_ROOT;
- *    several files of one id are parts of one source;
+ *    row HF_ROW_LIST followed by its messages, of which those that were
+ *    there before are repeated; several files of one id are parts of one
+ *    source;
  *  - a database (opencode): open() makes the parts from a read-only query or
  *    an export; records are its messages; the successor is published through
  *    the agent's own import.
@@ -90,7 +91,9 @@ enum hf_row_kind {
 	HF_ROW_COMPACTION,	/* a full compaction happened here */
 	HF_ROW_SUMMARY,		/* its summary, when a row of its own */
 	HF_ROW_RESET,		/* hides everything before it */
-	HF_ROW_LIST,		/* the list of rows begins anew */
+	HF_ROW_LIST,		/* the model sees what follows, and nothing
+				 * before it; rows whose ids were there before
+				 * are repeated (KEPT). Part of the chain */
 	HF_ROW_QUEUED,		/* input waiting in the agent's queue */
 };
 
@@ -122,7 +125,11 @@ enum {
 
 struct hf_usage { int64_t input, cache_read, cache_write, output; };
 
-enum hf_parent { HF_PARENT_ID, HF_PARENT_PREV, HF_PARENT_ROOT };
+enum hf_parent {
+	HF_PARENT_ID, HF_PARENT_PREV, HF_PARENT_ROOT,
+	HF_PARENT_BEFORE	/* what is before the row parent_id, which so
+				 * leaves the branch with all behind it */
+};
 
 struct hf_row {
 	enum hf_row_kind kind;
@@ -165,6 +172,10 @@ struct hf_scan {
 	int64_t window;			/* from the transcript; 0 */
 	bool recognised;		/* a row of this format was seen */
 	bool unsupported;		/* a later version of the format */
+	/* Of the record's rows only this item is wanted, the nearest before
+	 * it if there is no such one; others may be left out. */
+	bool only;
+	uint32_t item;
 	void (*emit)(struct hf_scan *sc, const struct hf_row *row);
 	void *to;			/* the consumer's */
 };

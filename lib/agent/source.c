@@ -24,7 +24,8 @@ struct hf_source_state {
 	uint64_t off;			/* where part at begins, or goes on */
 	uint64_t line;			/* in a part in memory */
 	struct hf_json *json;		/* the record of a part in memory */
-	struct hf_json *again;		/* what hf_source_at gave */
+	struct hf_json *again;		/* what hf_source_at gave, of that */
+	struct hf_ref again_ref;
 	struct hf_buf scratch;
 	uint64_t rows, bad, mended, size;	/* of the parts before */
 	uint64_t why_line;		/* first damage, for strict */
@@ -361,32 +362,44 @@ hf_source_next(struct hf_source *src, struct hf_record *rec,
 	return 0;
 }
 
+/* Reads the record at ref into st->again. */
+static int
+read_again(struct hf_source *src, struct hf_ref ref, struct hf_err *err)
+{
+	struct hf_source_state *st = src->state;
+	struct hf_source_part *part = &src->part[ref.part];
+
+	hf_json_free(st->again);
+	st->again = NULL;
+	if (part->fd >= 0)
+		st->again = hf_jsonl_at(part->fd, ref.off, ref.len,
+		    &st->scratch, err);
+	else if (ref.off <= part->text.n && ref.len <= part->text.n - ref.off)
+		st->again = hf_json_parse(hf_strn(part->text.s + ref.off,
+		    ref.len), HF_JSON_MEND, NULL, NULL, err);
+	else
+		hf_err_set(err, HF_E_INTERNAL, "no such record");
+	st->again_ref = ref;
+	return st->again != NULL ? 0 : -1;
+}
+
 int
 hf_source_at(struct hf_source *src, struct hf_ref ref,
     struct hf_record *rec, struct hf_err *err)
 {
 	struct hf_source_state *st = src->state;
-	struct hf_source_part *part;
+	const struct hf_ref *had = &st->again_ref;
 
 	if (ref.part >= src->nparts)
 		return hf_err_set(err, HF_E_INTERNAL, "no such part");
-	part = &src->part[ref.part];
-	hf_json_free(st->again);
-	st->again = NULL;
-	if (part->fd >= 0) {
-		st->again = hf_jsonl_at(part->fd, ref.off, ref.len,
-		    &st->scratch, err);
-		rec->raw = hf_strn(st->scratch.data, ref.len);
-	} else if (ref.off <= part->text.n &&
-	    ref.len <= part->text.n - ref.off) {
-		rec->raw = hf_strn(part->text.s + ref.off, ref.len);
-		st->again = hf_json_parse(rec->raw, HF_JSON_MEND, NULL, NULL,
-		    err);
-	} else {
-		hf_err_set(err, HF_E_INTERNAL, "no such record");
-	}
-	if (st->again == NULL)
+	/* A record can give thousands of rows, asked for one by one. */
+	if ((st->again == NULL || had->off != ref.off ||
+	    had->len != ref.len || had->part != ref.part) &&
+	    read_again(src, ref, err) < 0)
 		return -1;
+	rec->raw = src->part[ref.part].fd >= 0 ?
+	    hf_strn(st->scratch.data, ref.len) :
+	    hf_strn(src->part[ref.part].text.s + ref.off, ref.len);
 	rec->v = hf_json_root(st->again);
 	rec->ref = ref;
 	rec->ref.item = 0;

@@ -97,7 +97,7 @@ look(struct open_calls *o, const struct hf_node *n, struct hf_reread *again,
 /*
  * The calls of the last message, then the results behind it. These are
  * looked for in the whole file: with several calls at once the results of
- * some are beside the branch.
+ * some are beside the branch. Some agents put them into the message itself.
  */
 static int
 find_open(struct open_calls *o, const struct hf_fold *f,
@@ -114,7 +114,9 @@ find_open(struct open_calls *o, const struct hf_fold *f,
 	}
 	for (i = g->group; o->n > 0 && i < f->nnodes; i++) {
 		n = hf_fold_node(f, i);
-		if (n->kind == HF_ROW_RESULT && hf_fold_main(f, n->flags) &&
+		if ((n->kind == HF_ROW_RESULT || (n->kind ==
+		    HF_ROW_ASSISTANT && n->call == g->group_call)) &&
+		    hf_fold_main(f, n->flags) &&
 		    look(o, n, again, HF_BLOCK_RESULT, err) < 0)
 			return -1;
 	}

@@ -399,7 +399,7 @@ request(struct reader *r, const struct hf_row *row,
 	struct hf_str text = row_text(f, bs);
 	size_t half = HF_FACTS_REQUESTS / 2;
 
-	if (text.n == 0 || (row->flags & HF_ROW_KEPT))
+	if (text.n == 0)
 		return;
 	if (f->nrequests == HF_FACTS_REQUESTS) {	/* the first stays */
 		memmove(f->request + 1, f->request + half,
@@ -445,6 +445,9 @@ one_row(struct reader *r, const struct hf_row *row,
 	struct hf_facts *f = r->f;
 	size_t i;
 
+	/* What is only repeated happened where it stood first. */
+	if ((row->flags & HF_ROW_KEPT) && row->kind != HF_ROW_SUMMARY)
+		return;
 	switch (row->kind) {
 	case HF_ROW_PROMPT:
 		r->npending = 0;

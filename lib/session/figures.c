@@ -73,6 +73,16 @@ reset(struct walk *w)
 	void_context(g);
 }
 
+/* What the model sees begins here. What was counted before stays counted,
+ * and the last usage holds: a list is repeated when a session is resumed. */
+static void
+list(struct walk *w)
+{
+	w->g->visible = w->place;
+	w->kept = HF_NONE;
+	no_group(w->g);
+}
+
 static void
 seed(struct walk *w)
 {
@@ -151,11 +161,13 @@ by_kind(struct walk *w, const struct hf_node *n)
 	case HF_ROW_RESET:
 		reset(w);
 		break;
+	case HF_ROW_LIST:
+		list(w);
+		break;
 	case HF_ROW_OTHER:
 	case HF_ROW_INJECTED:
 	case HF_ROW_RESULT:
 	case HF_ROW_SUMMARY:
-	case HF_ROW_LIST:
 	case HF_ROW_QUEUED:
 		break;
 	}

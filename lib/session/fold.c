@@ -310,6 +310,20 @@ link_to(struct hf_node *n, uint32_t up)
 	n->up = up;
 }
 
+/* Puts n in the place of the row that has an id, and so that one and what
+ * is behind it off the branch. */
+static void
+link_before(const struct hf_fold *f, struct hf_node *n, struct hf_str id)
+{
+	uint32_t i = hf_fold_find(f, hash_of(id));
+
+	link_to(n, HF_NONE);
+	if (i == HF_NONE)
+		return;
+	n->link = hf_fold_node(f, i)->link;
+	n->up = hf_fold_node(f, i)->up;
+}
+
 /* The row's parent, as it is known so far. same: the node of an earlier
  * item of this record with the same id, or HF_NONE. */
 static void
@@ -328,6 +342,8 @@ set_parent(const struct hf_fold *f, struct hf_node *n,
 		if (f->last != HF_NONE &&
 		    hf_fold_node(f, f->last)->id == n->up)
 			link_to(n, f->last);
+	} else if (row->parent == HF_PARENT_BEFORE) {
+		link_before(f, n, row->parent_id);
 	} else {
 		link_to(n, HF_NONE);
 	}
@@ -460,7 +476,9 @@ note(struct hf_fold *f, const struct hf_row *row)
 {
 	bool kept = (row->flags & HF_ROW_KEPT) != 0;
 
-	if (row->kind != HF_ROW_OTHER && row->kind != HF_ROW_INJECTED && !kept)
+	if ((row->kind != HF_ROW_OTHER && row->kind != HF_ROW_INJECTED &&
+	    row->kind != HF_ROW_LIST && !kept) ||
+	    row->parent == HF_PARENT_BEFORE)
 		f->means = true;
 	f->seen |= row->flags & (HF_ROW_SIDECHAIN | HF_ROW_INHERITED);
 	if (!kept)
@@ -476,6 +494,23 @@ note(struct hf_fold *f, const struct hf_row *row)
 		queue(f, row->queue);
 }
 
+/*
+ * In a list that began anew a row with a known id is repeated: it was
+ * counted where it stood first. A later form of it that brings usage has
+ * something to say.
+ */
+static bool
+repeated(const struct hf_fold *f, const struct hf_row *row)
+{
+	uint32_t i;
+
+	if (f->list == 0 || row->id.n == 0 || !(row->flags & HF_ROW_CHAIN))
+		return false;
+	i = hf_fold_find(f, hash_of(row->id));
+	return i != HF_NONE && (i < f->list || (!row->has_usage &&
+	    (hf_fold_node(f, i)->flags & HF_ROW_KEPT)));
+}
+
 void
 hf_fold_row(struct hf_fold *f, const struct hf_row *given)
 {
@@ -489,13 +524,13 @@ hf_fold_row(struct hf_fold *f, const struct hf_row *given)
 	if (f->src != NULL && row.ref.part < f->src->nparts &&
 	    f->src->part[row.ref.part].inherited)
 		row.flags |= HF_ROW_INHERITED;
+	if (row.kind == HF_ROW_LIST)
+		f->list = f->nnodes;
+	else if (repeated(f, &row))
+		row.flags |= HF_ROW_KEPT;
 	note(f, &row);
 	measure_peak(f, &row);
 	call = spend(f, &row);
-	if (row.kind == HF_ROW_LIST) {
-		f->list = f->nnodes;
-		f->last = f->last_main = f->leaf = f->leaf_main = HF_NONE;
-	}
 	if (!(row.flags & HF_ROW_CHAIN))
 		return;
 	if ((i = place(f, &row, call)) == HF_NONE)

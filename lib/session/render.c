@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hmac.h"
+
 /*
  * Each row becomes pieces: a head line at the left margin ("user:",
  * "result of Bash, exit 1:") and a body indented by two blanks, so that no
@@ -28,6 +30,8 @@ struct pieces {
 	struct hf_buf scratch, masked;
 	size_t pending[PENDING];	/* CALLs without a result, in order */
 	size_t npending;
+	uint64_t done[PENDING];		/* hashes of the last ids answered */
+	size_t ndone;
 	struct hf_render *r;
 };
 
@@ -162,6 +166,7 @@ answered(struct pieces *ps, struct hf_str id)
 		if (!hf_str_eq(p->id, id))
 			continue;
 		p->open = false;
+		ps->done[ps->ndone++ % PENDING] = hf_hash(id);
 		memmove(ps->pending + i, ps->pending + i + 1,
 		    (ps->npending - i - 1) * sizeof(ps->pending[0]));
 		ps->npending--;
@@ -170,12 +175,26 @@ answered(struct pieces *ps, struct hf_str id)
 	return NULL;
 }
 
+/* Some agents write a result with its call and again as a message. */
+static bool
+said_before(const struct pieces *ps, struct hf_str id)
+{
+	size_t i;
+
+	for (i = 0; i < ps->ndone && i < PENDING; i++)
+		if (ps->done[i] == hf_hash(id))
+			return true;
+	return false;
+}
+
 static void
 result_piece(struct pieces *ps, const struct hf_block *b)
 {
 	struct hf_buf head = HF_BUF_INIT;
 	const struct piece *call = answered(ps, b->id);
 
+	if (call == NULL && b->id.n > 0 && said_before(ps, b->id))
+		return;
 	hf_buf_puts(&head, "result");
 	if (call != NULL) {
 		hf_buf_puts(&head, " of ");

@@ -52,6 +52,8 @@ hf_reread(struct hf_reread *r, struct hf_ref ref, const struct hf_row **row,
 		return -1;
 	r->item = ref.item;
 	r->found = false;
+	r->scan->only = true;
+	r->scan->item = ref.item;
 	hf_row_init(&r->row, &rec);
 	r->scan->session->agent->row(r->scan, &rec);
 	*row = &r->row;

@@ -342,19 +342,78 @@ test_lists(void)
 	CHECK_INT(m.tokens, 20);
 	CHECK_INT(path.row[1].kind, HF_ROW_ASSISTANT);
 	CHECK_INT(path.row[2].kind, HF_ROW_PROMPT);
-	/* The list begins anew: nothing before counts, ids start afresh. */
-	CHECK(fold(ROOT("a") ROW("prompt", "\"id\":\"b\",\"up\":\"^\"")
-	    ROW("list", "\"f\":\"loose\"")
-	    ROW("prompt", "\"id\":\"b\"")
-	    ROW("prompt", "\"id\":\"c\",\"up\":\"^\"")
-	    ROW("prompt", "\"id\":\"a\",\"up\":\"^\","
-	    "\"f\":\"replaces\"")) == 0);
+}
+
+#define LIST(more)	ROW("list", "\"up\":\"^\"" more)
+#define NEXT(id, more)	ROW("prompt", "\"id\":\"" id "\",\"up\":\"^\"" more)
+#define SAID(id, more)	ROW("assistant", "\"id\":\"" id "\",\"up\":\"^\"," \
+	"\"call\":\"" id "\"" more)
+
+static void
+test_new_lists(void)
+{
+	uint64_t seq;
+	char digest[HF_DIGEST_LEN];
+
+	/* What was there before is repeated: counted once, seen anew. */
+	CHECK(fold(NEXT("a", "") SAID("b", ",\"ctx\":9,\"u\":[1,0,0,1]")
+	    NEXT("gone", ",\"turn\":\"open\"")) == 0);
+	seq = m.seq;
+	memcpy(digest, m.digest, sizeof(digest));
+	CHECK(fold(NEXT("a", "") SAID("b", ",\"ctx\":9,\"u\":[1,0,0,1]")
+	    NEXT("gone", ",\"turn\":\"open\"")
+	    LIST(",\"turn\":\"closed\"") NEXT("a", ",\"turn\":\"open\"")
+	    SAID("b", "")) == 0);
+	CHECK_INT(path.n, 6);
+	CHECK_INT(path.visible, 3);
+	CHECK_INT(path.kept, 3);
+	CHECK(path.row[4].flags & HF_ROW_KEPT);
+	CHECK_INT(m.turns, 2);
+	CHECK_INT(m.calls, 1);
+	CHECK_INT(m.messages, 3);
+	CHECK_INT(m.tokens, 9);
+	CHECK_INT(m.state, HF_STATE_IDLE);
+	/* It means nothing new. */
+	CHECK_INT(m.seq, seq);
+	CHECK_STR(m.digest, digest);
+
+	/* What is new in it counts; so does usage that comes late. */
+	CHECK(fold(NEXT("a", "") LIST("") NEXT("a", "") NEXT("c", "")
+	    SAID("d", "") NEXT("a", ",\"f\":\"replaces\"")
+	    SAID("d", ",\"ctx\":30,\"u\":[1,0,0,1]")) == 0);
+	CHECK_INT(path.n, 5);
+	CHECK_INT(m.turns, 2);
+	CHECK_INT(m.tokens, 30);
+	CHECK(fold(SAID("a", "") LIST("") SAID("a", "")
+	    SAID("a", ",\"ctx\":30,\"u\":[1,0,0,1]")) == 0);
 	CHECK_INT(path.n, 3);
-	CHECK_INT(m.turns, 3);
-	CHECK(fold(ROOT("a") ROW("list", "\"f\":\"loose\"")) == 0);
-	CHECK_INT(path.n, 0);
+	CHECK_INT(m.tokens, 30);
+	CHECK(fold(NEXT("a", "") LIST("")) == 0);
+	CHECK_INT(path.n, 2);
+	CHECK_INT(m.turns, 1);
+}
+
+/* A row in the place of another takes that off the branch, and what was
+ * behind it. */
+static void
+test_rewound(void)
+{
+#define BACK(to)	ROW("other", "\"before\":\"" to "\"")
+	CHECK(fold(NEXT("a", "") SAID("b", ",\"ctx\":9") NEXT("c", "")
+	    SAID("d", ",\"ctx\":20")) == 0);
+	CHECK_INT(m.seq, 4);
+	CHECK(fold(NEXT("a", "") SAID("b", ",\"ctx\":9") NEXT("c", "")
+	    SAID("d", ",\"ctx\":20") BACK("c") NEXT("e", "")) == 0);
+	CHECK_INT(path.n, 4);
+	CHECK_INT(m.turns, 2);
+	CHECK_INT(m.tokens, 9);
+	CHECK_INT(m.seq, 6);
+	CHECK(fold(NEXT("a", "") BACK("a") NEXT("b", "")) == 0);
+	CHECK_INT(path.n, 2);
+	CHECK_INT(m.turns, 1);
+	CHECK(fold(NEXT("a", "") BACK("zz")) == 0);
+	CHECK_INT(path.n, 1);
 	CHECK_INT(m.turns, 0);
-	CHECK_INT(m.state, HF_STATE_UNKNOWN);
 }
 
 /* Several rows of one record follow each other and count once. */
@@ -766,6 +825,8 @@ main(void)
 	test_cycles();
 	test_hint();
 	test_lists();
+	test_new_lists();
+	test_rewound();
 	test_items();
 	test_compaction();
 	test_compaction_elsewhere();

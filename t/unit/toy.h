@@ -7,6 +7,7 @@
  * k	kind: other prompt seed injected interrupt assistant result
  *	compaction summary reset list queued
  * up	the parent's id, "^" the row before, missing: none
+ * before	the id of the row that it takes the place of
  * f	flags, words; "loose": not in the chain; "leaf": names the leaf
  * turn	open closed interrupted exit
  * ctx, window, time, est, q	numbers of struct hf_row; est: tokens
@@ -83,6 +84,10 @@ toy_emit(struct hf_scan *sc, const struct hf_record *rec,
 	row.parent = up.s == NULL ? HF_PARENT_ROOT : hf_str_is(up, "^") ?
 	    HF_PARENT_PREV : HF_PARENT_ID;
 	row.parent_id = up;
+	if ((up = hf_json_get_str(v, "before")).s != NULL) {
+		row.parent = HF_PARENT_BEFORE;
+		row.parent_id = up;
+	}
 	row.kept = hf_json_get_str(v, "kept");
 	row.call = hf_json_get_str(v, "call");
 	row.request = hf_json_get_str(v, "req");

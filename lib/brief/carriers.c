@@ -6,6 +6,7 @@
 
 enum {
 	SECRET_MIN = 8,		/* a header's value */
+	DIGIT_MAX = 64,		/* where its first digit is */
 	BARE_MIN = 20,		/* without the header's name */
 	VALUE_MAX = 4096,
 	USERINFO_MAX = 1024,
@@ -53,6 +54,15 @@ tokenish(struct hf_str a)
 		return false;
 	return a.n >= 24 || hf_chars_mixed(a) ||
 	    (hf_chars_all(a) & HF_CH_DIGIT) != 0;
+}
+
+/* "config.keys2.main", "keys/2024": too short for base64 with dots or
+ * slashes in it. */
+static bool
+is_path(struct hf_str a)
+{
+	return a.n < 24 &&
+	    (hf_chars_all(a) & (HF_CH_DOT | HF_CH_PLUS)) != 0;
 }
 
 /* ---- JWT ---- */
@@ -342,11 +352,11 @@ separator(struct hf_str text, size_t i, char *sign)
 
 /* The end of a header's value; what ends it cannot be part of a token. */
 static size_t
-value_end(struct hf_str text, size_t i)
+value_end(struct hf_str text, size_t i, size_t max)
 {
 	size_t from = i;
 
-	while (i < text.n && i - from < VALUE_MAX) {
+	while (i < text.n && i - from < max) {
 		unsigned char c = (unsigned char)text.s[i];
 
 		if (c <= ' ' || c >= 0x7f ||
@@ -370,24 +380,37 @@ is_scheme(struct hf_str a)
 	return false;
 }
 
+/* Not the name of a variable or a type: those have no digits as a rule. A
+ * user and a password in base64 need not have one either. */
+static bool
+is_credential(struct hf_str value, bool basic)
+{
+	return tokenish(value) && (basic || value.n >= 24 ||
+	    (hf_chars_all(value) & HF_CH_DIGIT) != 0);
+}
+
 static bool
 authorization(struct hf_str text, size_t i, struct hf_span *out)
 {
 	size_t end = value_end(text, i), next;
 	struct hf_str word = hf_strn(text.s + i, end - i);
+	bool basic = hf_str_ieq(word, HF_STR("basic"));
 
 	if (is_scheme(word)) {
 		i = skip_blanks(text, end);
-		end = value_end(text, i);
+		end = value_end(text, i, VALUE_MAX);
 	} else {
-		/* Opaque, without a scheme: then it is all there is. */
+		/* Opaque, without a scheme: then it is all there is, and
+		 * no expression. */
 		next = skip_blanks(text, end);
-		if (word.n < 16 || (next > end && next < text.n &&
-		    text.s[next] != '\n' && text.s[next] != '\r'))
+		if (word.n < 16 || (hf_chars_all(word) & HF_CH_DIGIT) == 0 ||
+		    is_path(word) || at_or_nul(text, end) == '(' ||
+		    (next > end && next < text.n && text.s[next] != '\n' &&
+		    text.s[next] != '\r'))
 			return false;
 	}
 	*out = (struct hf_span){ i, end };
-	return tokenish(hf_strn(text.s + i, end - i));
+	return is_credential(hf_strn(text.s + i, end - i), basic);
 }
 
 /* The value of a setting: base64 of one length, so that no other value of
@@ -429,16 +452,21 @@ named(const struct carrier *c, struct hf_str text, size_t at, size_t edge,
 		return authorization(text, i, out);
 	if (c->kind == SETTING)
 		return sign != ',' && setting(text, i, c->min, out);
-	end = value_end(text, i);
+	/* A text of names alone must not take long: a value of a header
+	 * has a digit early. */
+	end = value_end(text, i, DIGIT_MAX);
+	if (c->kind == HEADER && (hf_chars_all(hf_strn(text.s + i,
+	    end - i)) & HF_CH_DIGIT) == 0)
+		return false;
+	end = value_end(text, i, VALUE_MAX);
+	value = hf_strn(text.s + i, end - i);
 	*out = (struct hf_span){ i, end };
 	if (c->kind == NPMRC)
 		return sign == '=' && end - i >= SECRET_MIN && before != '.' &&
-		    !is_template(hf_strn(text.s + i, end - i));
-	value = hf_strn(text.s + i, end - i);
-	/* Not "apiKey: config.keys2.main", not a path. */
-	return tokenish(value) && (hf_chars_all(value) & HF_CH_DIGIT) != 0 &&
-	    (value.n >= 24 || (hf_chars_all(value) &
-	    (HF_CH_DOT | HF_CH_PLUS)) == 0);
+		    !is_template(value);
+	/* AWS::ApiKey is a type. */
+	return before != ':' && before != '.' && tokenish(value) &&
+	    !is_path(value);
 }
 
 /* ---- the rest ---- */
@@ -492,9 +520,9 @@ azure_at(struct hf_str text, size_t at, size_t edge, struct hf_span *out)
 	if (at < edge + 3 || at_or_nul(text, at + 2) != '~')
 		return false;
 	end = hf_chars_run(text, at + 3, HF_CH_TOKEN | HF_CH_DOT |
-	    HF_CH_TILDE, 64);
+	    HF_CH_TILDE, VALUE_MAX);
 	*out = (struct hf_span){ at, end };
-	return end - at >= 34 && end - at <= 39;
+	return end - at >= 34;
 }
 
 /* ….atlasv1.… : Terraform. */

@@ -14,9 +14,10 @@
 #include "brief/views.h"
 
 enum {
-	PASSES_MAX = 1000,	/* each masks something; never reached */
+	PASSES_MAX = 64,	/* three or four are needed at most */
 	JSON_DEPTH = 3,		/* a command in arguments in a body */
 	PERCENT_DEPTH = 2,
+	VIEWS = JSON_DEPTH + 1,
 	SEEN_MAX = 1 << 16,	/* placeholders that can be restored */
 	WRAP_MIN = 60,		/* columns of a line that was wrapped */
 	NEAR = 64		/* a header's name and its value's scheme */
@@ -42,6 +43,7 @@ struct hf_secrets {
 	bool known_seen;		/* literals are among them */
 	struct hf_arena arena;		/* values of seen */
 	size_t count;
+	struct hf_view view[VIEWS];	/* their memory is used again */
 	struct hf_grams grams;
 };
 
@@ -68,6 +70,8 @@ hf_secrets_free(struct hf_secrets *s)
 {
 	if (s == NULL)
 		return;
+	for (size_t i = 0; i < VIEWS; i++)
+		hf_view_release(&s->view[i]);
 	hf_literals_release(&s->known);
 	hf_seal_close(&s->seal);
 	hf_arena_clear(&s->arena);
@@ -440,13 +444,11 @@ static size_t
 peel(struct hf_secrets *s, struct hf_str text, enum hf_layer layer,
     size_t max, struct hf_buf *out)
 {
-	struct hf_view view[JSON_DEPTH + 1] = { HF_VIEW_INIT };
+	struct hf_view *view = s->view;
 	struct hf_str top = text;
 	size_t n = 0, count = 0;
 	size_t near = s->known.blanks > NEAR ? s->known.blanks : NEAR;
 
-	for (size_t i = 1; i <= JSON_DEPTH; i++)
-		view[i] = (struct hf_view)HF_VIEW_INIT;
 	while (count == 0 && n < max && hf_view_make(&view[n], layer, top,
 	    near)) {
 		top = hf_buf_view(&view[n++].text);
@@ -455,8 +457,6 @@ peel(struct hf_secrets *s, struct hf_str text, enum hf_layer layer,
 	if (count == 0 && (n > 0 || max == 0) &&
 	    hf_view_make(&view[n], HF_LAYER_LINES, top, near))
 		count = sweep(s, text, view, n + 1, out);
-	for (size_t i = 0; i <= JSON_DEPTH; i++)
-		hf_view_release(&view[i]);
 	return count;
 }
 

@@ -60,7 +60,7 @@ static const struct shape {
 	{ "cmVmdGtuO", 0, ALNUM, 50, 0 },	/* Artifactory */
 	{ "csk-", MIXED, ALNUM, 40, 0 },	/* Cerebras */
 	{ "ctx7sk-", 0, TOKEN, 20, 0 },		/* Context7 */
-	{ "dapi", 0, DASHHEX, 32, 36 },		/* Databricks */
+	{ "dapi", 0, HEX, 32, 32 },		/* Databricks */
 	{ "dckr_oat_", 0, TOKEN, 20, 0 },	/* Docker */
 	{ "dckr_pat_", 0, TOKEN, 20, 0 },
 	{ "discord.com/api/webhooks/", 0, TOKEN | HF_CH_PLUS, 60, 0 },
@@ -235,7 +235,9 @@ dense(struct hf_str run)
 }
 
 /* Is the run [i, end) a token of this shape? If not, none that ends there
- * and begins later is, but for one that is too long. */
+ * and begins later is, but for one that is too long. What has a maximum may
+ * end only where no letter follows, so its set has no '-': else each token
+ * of a row of them could be seen only when the next one was masked. */
 static bool
 is_token(const struct shape *sh, struct hf_str text, size_t i, size_t end)
 {
@@ -269,13 +271,12 @@ run_end(const struct shape *sh, struct hf_shapes_memo *memo,
 	/* The dot behind the token is the sentence's. */
 	while (end > i && text.s[end - 1] == '.')
 		end--;
-	if (is_token(sh, text, i, end))
-		return end;
+	/* The run need not be looked at again, in either case. */
 	if (sh->max == 0) {
 		*dead = end;
 		memo->used = true;
 	}
-	return 0;
+	return is_token(sh, text, i, end) ? end : 0;
 }
 
 void

@@ -23,9 +23,9 @@ enum { HF_SHAPES_MAX = 160 };
 struct hf_shapes {
 	uint8_t first[256];
 };
-/* What a scan of one text remembers, cleared before: up to where a run is
- * known to be no token of a row. A text made of prefixes alone would else
- * take the square of its length. */
+/* What a scan of one text remembers, cleared before: up to where a run was
+ * looked at for a row. A text made of prefixes alone would else take the
+ * square of its length. */
 struct hf_shapes_memo {
 	bool used;
 	size_t dead[HF_SHAPES_MAX];

@@ -392,7 +392,7 @@ is_credential(struct hf_str value, bool basic)
 static bool
 authorization(struct hf_str text, size_t i, struct hf_span *out)
 {
-	size_t end = value_end(text, i), next;
+	size_t end = value_end(text, i, VALUE_MAX), next;
 	struct hf_str word = hf_strn(text.s + i, end - i);
 	bool basic = hf_str_ieq(word, HF_STR("basic"));
 

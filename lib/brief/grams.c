@@ -7,11 +7,9 @@ hf_grams_add(struct hf_grams *g, const char *s, unsigned set)
 {
 	char longer[HF_GRAM_LEN + 1] = "";
 	size_t n = strlen(s);
-	uint32_t h;
 
 	if (n >= HF_GRAM_LEN) {
-		h = hf_grams_hash(s);
-		g->bit[h / 32] |= 1U << h % 32;
+		hf_grams_put(g, s);
 		return;
 	}
 	memcpy(longer, s, n);

@@ -33,7 +33,16 @@ hf_grams_has(const struct hf_grams *g, const char *p)
 	return (g->bit[h / 32] >> h % 32 & 1) != 0;
 }
 
-/* Adds what begins with s; where that is shorter than a gram, each
+/* Adds what begins with these HF_GRAM_LEN bytes. */
+static inline void
+hf_grams_put(struct hf_grams *g, const char *p)
+{
+	uint32_t h = hf_grams_hash(p);
+
+	g->bit[h / 32] |= 1U << h % 32;
+}
+
+/* Adds what begins with s, at least two characters; where that is shorter than a gram, each
  * character of the set (chars.h; 0: any byte) can follow. */
 void	hf_grams_add(struct hf_grams *g, const char *s, unsigned set);
 

@@ -47,7 +47,7 @@ hf_known_name(struct hf_str name)
 bool
 hf_known_variable(struct hf_str name)
 {
-	return name.n > 0 && (hf_chars(name.s[0]) & HF_CH_DIGIT) == 0 &&
+	return name.n >= 3 && (hf_chars(name.s[0]) & HF_CH_DIGIT) == 0 &&
 	    hf_chars_run(name, 0, HF_CH_WORD, name.n) == name.n;
 }
 

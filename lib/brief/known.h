@@ -14,7 +14,7 @@ int	hf_known_load(struct hf_literals *l, const struct hf_config *c,
 	    const char *cwd, struct hf_err *err);
 /* Does a variable's name say that its value is secret? */
 bool	hf_known_name(struct hf_str name);
-/* Is it a name that a shell can use? */
+/* Is it a name that a shell can use, of three characters and more? */
 bool	hf_known_variable(struct hf_str name);
 
 #endif

@@ -108,7 +108,7 @@ hf_literals_ready(struct hf_literals *l, struct hf_grams *g)
 	for (size_t i = n; i-- > 0;) {
 		struct hf_str v = l->item[i].value;
 
-		hf_grams_add(g, v.s, 0);
+		hf_grams_put(g, v.s);
 		if (has_blank(v) && v.n > l->blanks)
 			l->blanks = v.n;
 		b = bucket_of(l, v.s);

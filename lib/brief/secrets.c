@@ -117,12 +117,10 @@ make_ready(struct hf_secrets *s)
 		if (name.n == 0)
 			continue;
 		s->name[s->nnames++] = name;
-		for (size_t k = 0; k < 3; k++)
-			begin[k + 1] = k < name.n ? name.s[k] : '\0';
-		for (size_t k = 0; k < 2; k++)
-			brace[k + 2] = k < name.n ? name.s[k] : '\0';
-		hf_grams_add(&s->grams, begin, 0);
-		hf_grams_add(&s->grams, brace, 0);
+		memcpy(begin + 1, name.s, 3);
+		memcpy(brace + 2, name.s, 2);
+		hf_grams_put(&s->grams, begin);
+		hf_grams_put(&s->grams, brace);
 	}
 }
 

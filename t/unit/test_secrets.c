@@ -351,6 +351,8 @@ test_known(void)
 	add(s, "literal-of-a-file", NULL);
 	add(s, "valueofbadname99", "not a name");
 	add(s, "value42-and-other", NULL);
+	add(s, "shortname-1", "K");
+	hf_secrets_add(s, hf_strn("\0bin\0ary", 8), NULL);
 	is_known(s, "use plainwordvalue42.", "use $A_SECOND_KEY.");
 	is_known(s, "xplainwordvalue42x", "x${A_SECOND_KEY}x");
 	is_known(s, "plainwordvalue42-and-more!", "$LONG_TOKEN!");
@@ -367,6 +369,7 @@ test_known(void)
 	is_known(s, "with%20space%26sign", "$ODD_PASS");
 	is_known(s, "a literal-of-a-file, valueofbadname99",
 	    "a #, #");
+	is_known(s, "shortname-1", "#");
 	is_known(s, "$DEPLOY_TOKEN ${DEPLOY_TOKEN} $HOME",
 	    "$DEPLOY_TOKEN ${DEPLOY_TOKEN} $HOME");
 	hf_secrets_free(s);

@@ -1,0 +1,338 @@
+#!/usr/bin/env bats
+# A handoff that is killed, or whose disk fails, at every point where it
+# changes something: then recover, and there is one successor with a route,
+# or none; and the next handoff goes through.
+#
+# The points are those that a run reaches, so that a new one is tested as
+# soon as it is there. NAME#N is the N-th time that a process comes by.
+
+load helper/common
+load helper/state
+
+# In memory, where there is room for it: what is flushed a thousand times
+# over is the order of things, not a disk.
+setup() {
+	hf_setup
+	OWN=$(mktemp -d /dev/shm/handoff-crash.XXXXXX 2>/dev/null) ||
+	    OWN=$BATS_TEST_TMPDIR
+}
+
+teardown() {
+	[ -z "${STOPPED-}" ] || kill -9 "$STOPPED" 2>/dev/null || true
+	rm -rf "$OWN"
+}
+
+# A world of its own for each point.
+world() {
+	rm -rf "$OWN/w"
+	export HOME=$OWN/w/home HANDOFF_HOME=$OWN/w/state TMPDIR=$OWN/w/tmp
+	export XDG_CONFIG_HOME=$HOME/.config
+	mkdir -p "$HOME" "$TMPDIR" "$OWN/w/work"
+	cd "$OWN/w/work" || return 1
+	"$1_session"
+	case $2 in
+	automatic)
+		configure '{"autoHandoff":true,"handoffMinTurns":2,
+		    "handoffTokens":8000}'
+		hf-state enable "$ID"
+		;;
+	esac >/dev/null
+	hook start <<<'echo >>"$HOME/started"'
+	hf-metrics "$SRC" | hf-state join |
+	    hf-trigger "--$([ "$2" = automatic ] && echo auto || echo manual)" \
+	    >trigger
+}
+
+# The steps as the driver takes them: all of them, or up to the one that
+# fails. Whoever owned it is gone afterwards.
+faulty_begin() {
+	(
+		export HANDOFF_OWNER=$BASHPID
+		with_faults env "$@" hf-commit begin <trigger >begun 2>err &&
+		    with_brief <begun | hf-commit >done 2>>err
+	)
+}
+
+faulty_commit() {
+	(
+		export HANDOFF_OWNER=$BASHPID
+		hf-commit begin <trigger >begun 2>err &&
+		    with_brief <begun |
+		    with_faults env "$@" hf-commit >done 2>>err
+	)
+}
+
+# points STEP AGENT: NAME#N of each point that it reaches, to $OWN/points.
+points() {
+	world "$2" manual
+	"faulty_$1" HANDOFF_STEP_LOG="$OWN/log"
+	awk '{ print $1 "#" ++n[$1] }' "$OWN/log" |
+	    grep -E "${3:-.}" >"$OWN/points"
+	rm "$OWN/log"
+	[ -s "$OWN/points" ]
+}
+
+# What the state comes to, times apart.
+picture() {
+	(
+		cd "$OWN/w" && find . -type f ! -name '*.err' ! -path './work/*' \
+		    ! -name events.jsonl | sort | xargs sha256sum
+	)
+}
+
+# After the fault: recover, twice, and the invariants each time.
+settles() {
+	hf-commit recover >/dev/null 2>rec || {
+		cat rec >&2
+		fail 'recover failed'
+		return 1
+	}
+	invariants || return 1
+	is open "$(ls "$HANDOFF_HOME/open" 2>/dev/null)" '' || return 1
+	case $(phase) in
+	none | failed | started) ;;
+	*) fail "phase: $(phase)" || return 1 ;;
+	esac
+	picture >"$OWN/one"
+	exits 0 hf-commit recover || return 1
+	is said "$output$stderr" '' || return 1
+	picture >"$OWN/two"
+	cmp "$OWN/one" "$OWN/two" || fail 'a second recover changed something'
+}
+
+# The session is held up by nobody: handed off, or it can be now.
+goes_on() {
+	[ -z "$(redirect)" ] || return 0
+	hf-commit begin <trigger >begun && with_brief <begun | hf-commit >done
+	invariants && [ -n "$(redirect)" ]
+}
+
+# campaign STEP AGENT KIND HOW...: each point of $OWN/points with the
+# variable HOW, in which POINT is put in.
+campaign() {
+	local step=$1 agent=$2 kind=$3 how=$4 p n=0
+	while IFS= read -r p; do
+		world "$agent" "$kind"
+		"faulty_$step" "${how//POINT/$p}" || true
+		{ settles && goes_on; } || {
+			fail "at $p ($how, $agent, $kind): $(cat err)"
+			return 1
+		}
+		n=$((n + 1))
+	done <"$OWN/points"
+	echo "# $step, $agent, $kind, $how: $n points" >&3
+}
+
+@test "begin killed at each of its points" {
+	points begin claude '^commit'
+	campaign begin claude manual HANDOFF_CRASH_AT=POINT
+	campaign begin claude automatic HANDOFF_CRASH_AT=POINT
+}
+
+@test "commit killed at each of its points, by hand" {
+	points commit claude '^(commit|draft)'
+	campaign commit claude manual HANDOFF_CRASH_AT=POINT
+}
+
+@test "commit killed at each of its points, automatic" {
+	points commit claude '^(commit|draft)'
+	campaign commit claude automatic HANDOFF_CRASH_AT=POINT
+}
+
+@test "commit killed at each of its points, pi" {
+	points commit pi '^(commit|draft)'
+	campaign commit pi manual HANDOFF_CRASH_AT=POINT
+}
+
+@test "begin: no space, an error of the disk, at each of its points" {
+	points begin claude '^commit'
+	campaign begin claude manual HANDOFF_FAIL_AT=POINT:ENOSPC
+	campaign begin claude manual HANDOFF_FAIL_AT=POINT:EIO
+}
+
+@test "commit: no space at each of its points" {
+	points commit claude '^(commit|draft)'
+	campaign commit claude manual HANDOFF_FAIL_AT=POINT:ENOSPC
+}
+
+@test "commit: an error of the disk at each of its points" {
+	points commit claude '^(commit|draft)'
+	campaign commit claude automatic HANDOFF_FAIL_AT=POINT:EIO
+}
+
+# Every single call on a file, too.
+# bats test_tags=slow
+@test "begin killed at each call on a file" {
+	points begin claude '^file'
+	campaign begin claude manual HANDOFF_CRASH_AT=POINT
+}
+
+# bats test_tags=slow
+@test "commit killed at each call on a file" {
+	points commit claude '^file'
+	campaign commit claude manual HANDOFF_CRASH_AT=POINT
+}
+
+# bats test_tags=slow
+@test "begin: each call on a file fails once" {
+	points begin claude '^file'
+	campaign begin claude manual HANDOFF_FAIL_AT=POINT:EIO
+}
+
+# bats test_tags=slow
+@test "commit: each call on a file fails once" {
+	points commit claude '^file'
+	campaign commit claude manual HANDOFF_FAIL_AT=POINT:EIO
+}
+
+# A recover that is killed, wherever: the next one completes it.
+killed_twice() {
+	local first=$1 p n=0
+	world claude manual
+	faulty_commit HANDOFF_CRASH_AT="$first" || true
+	with_faults env HANDOFF_STEP_LOG="$OWN/log" hf-commit recover 2>rec
+	awk '{ print $1 "#" ++n[$1] }' "$OWN/log" |
+	    grep -E '^(commit|draft)' >"$OWN/points"
+	rm "$OWN/log"
+	while IFS= read -r p; do
+		world claude manual
+		faulty_commit HANDOFF_CRASH_AT="$first" || true
+		with_faults env HANDOFF_CRASH_AT="$p" hf-commit recover \
+		    2>rec || true
+		{ settles && goes_on; } || {
+			fail "at $first, then $p"
+			return 1
+		}
+		n=$((n + 1))
+	done <"$OWN/points"
+	echo "# recover after $first: $n points" >&3
+}
+
+@test "recover killed at each of its points: undoing" {
+	killed_twice commit.redirect
+}
+
+@test "recover killed at each of its points: completing" {
+	killed_twice commit.publish
+}
+
+@test "publishing fails for now: the brief is kept, recover completes it" {
+	world claude manual
+	faulty_commit HANDOFF_FAIL_AT=commit.publish:ENOSPC || true
+	is phase "$(phase)" committed
+	[ -n "$(redirect)" ]
+	exits 0 hf-commit show "$ID"
+	[[ $output == *'Document the parser'* ]]
+	exits 0 hf-state status
+	[[ $output == *'handoff recover'* ]]
+	# The folder has gone in the meantime, draft and all.
+	rm -r "$STORE"
+	exits 0 hf-commit recover
+	claude_session
+	settles
+}
+
+@test "the name is taken between the redirect and the publishing" {
+	world claude manual
+	faulty_commit HANDOFF_CRASH_AT=commit.publish || true
+	local to=$(redirect)
+	echo foreign >"$STORE/$to.jsonl"
+	exits 0 hf-commit recover
+	is foreign "$(cat "$STORE/$to.jsonl")" foreign
+	rm "$STORE/$to.jsonl"
+	[ "$(redirect)" != "$to" ]
+	settles
+}
+
+@test "the successor is in use by the time of the recovery" {
+	world claude manual
+	faulty_commit HANDOFF_CRASH_AT=commit.published || true
+	local new=$STORE/$(redirect).jsonl
+	echo '{"type":"mode","mode":"normal"}' >>"$new"
+	cp "$new" "$OWN/new"
+	exits 0 hf-commit recover
+	cmp "$new" "$OWN/new"
+	settles
+}
+
+@test "an owner that was stopped loses to the next epoch" {
+	world claude manual
+	hf-commit begin <trigger >begun
+	with_brief <begun >brief
+	HANDOFF_STOP_AT=commit.redirect "$HF_FAULT_BIN/hf-commit" <brief \
+	    >late 2>err 3>&- &
+	local pid=$! i=0 m=$HANDOFF_HOME/mains/claude.$ID.json
+	STOPPED=$pid
+	until grep -q '^State:.T' "/proc/$pid/status"; do
+		i=$((i + 1))
+		[ "$i" -lt 300 ] || fail 'it does not stop'
+		sleep 0.1
+	done
+	# It is alive: left alone.
+	exits 0 hf-commit recover
+	exits 75 hf-commit begin <trigger
+	# Its time is over.
+	jq -c '.lease.deadline = 1' <"$m" >x && cp x "$m"
+	hf-commit begin <trigger >begun
+	with_brief <begun | hf-commit >done
+	kill -CONT "$pid"
+	local status=0
+	wait "$pid" || status=$?
+	is 'the late one' "$status" 75
+	is why "$(member late .error.code)" changed
+	is end "$(redirect)" "$(member done .commit.target.id)"
+	settles
+}
+
+@test "another boot of this machine: its attempts are dead" {
+	world claude manual
+	hf-commit begin <trigger >begun
+	local m=$HANDOFF_HOME/mains/claude.$ID.json
+	exits 0 hf-commit recover
+	is phase "$(phase)" summarizing
+	jq -c '.lease.boot = "before"' <"$m" >x && cp x "$m"
+	exits 0 hf-commit recover
+	is phase "$(phase)" failed
+	settles
+	# Another machine's are never touched.
+	hf-commit begin <trigger >begun
+	jq -c '.lease.boot = "b" | .lease.host = "elsewhere"' <"$m" >x &&
+	    cp x "$m"
+	exits 0 hf-commit recover
+	is phase "$(phase)" summarizing
+	exits 75 hf-commit begin <trigger
+	[[ $(printf '%s' "$output" | jq -r .error.message) == *elsewhere* ]]
+	# A person can.
+	hf-state disable "$ID"
+	hf-commit begin <trigger >begun
+}
+
+@test "the order on the disk: brief and draft before the redirect, the name after" {
+	world claude manual
+	hf-commit begin <trigger >begun
+	with_brief <begun >brief
+	traced -e trace=openat,fsync,rename,renameat,renameat2,linkat \
+	    hf-commit <brief >done
+	# Each: its number in the trace.
+	at() {
+		grep -n -E "$1" "$TMPDIR/trace" | head -n "${2:-1}" |
+		    tail -n 1 | cut -d: -f1
+	}
+	local draft prepared main name
+	draft=$(at 'openat.*"\.handoff-.*O_CREAT')
+	prepared=$(at 'rename.*"\.handoff-[^"]*\.json\.[^"]*tmp"')
+	main=$(at "rename.*\"\\.claude\\.$ID" 2)
+	name=$(at "(rename|linkat).*\\.handoff-handoff-")
+	[ "$draft" -lt "$prepared" ]
+	[ "$prepared" -lt "$main" ]
+	[ "$main" -lt "$name" ]
+	# The draft, its folder and the record are flushed before that one has
+	# its name; its folder and the main before the redirect is there; the
+	# mains' folder before the successor has its name.
+	flushed() {
+		[ "$(sed -n "$1,$2p" "$TMPDIR/trace" | grep -c fsync)" -ge "$3" ]
+	}
+	flushed "$draft" "$prepared" 3
+	flushed "$prepared" "$main" 2
+	flushed "$main" "$name" 1
+}

@@ -42,8 +42,8 @@ prompt_lacks() {
 	grep -q 'Use \[secret:[0-9a-f]\{12\}\] for the upload' prompt
 	is mode "$(stat -c '%a %s' "$HANDOFF_HOME/placeholder.key")" '600 32'
 	hf-summarize --prompt <doc | cmp - prompt
-	hf-summarize <doc >out
-	! grep -qF "$GITHUB" out
+	hf-summarize <doc >prompt
+	prompt_lacks "$GITHUB"
 }
 
 @test "nothing is written when there is nothing to hide" {
@@ -99,10 +99,10 @@ prompt_lacks() {
 }
 
 @test "paths, words, short values, templates and other variables stay" {
-	says 'Keep /etc/passwd, development, abc1234, ${OTHER} and eu-central-region-1.'
-	A_KEY=/etc/passwd B_KEY=development C_KEY=abc1234 D_KEY='${OTHER}' \
+	says 'Keep /etc/passwd, development, abc1234, ${OTHER}, https://login.example.com/o/2 and eu-central-region-1.'
+	E_AUTH=https://login.example.com/o/2 A_KEY=/etc/passwd B_KEY=development C_KEY=abc1234 D_KEY='${OTHER}' \
 		REGION=eu-central-region-1 hf-summarize --prompt <doc >prompt
-	prompt_has 'Keep /etc/passwd, development, abc1234, ${OTHER} and eu-central-region-1.'
+	prompt_has 'Keep /etc/passwd, development, abc1234, ${OTHER}, https://login.example.com/o/2 and eu-central-region-1.'
 }
 
 @test "the session folder's .env: quotes, export, comments, several lines" {

@@ -75,6 +75,30 @@ is_path(struct hf_str value, const char *cwd)
 	return there;
 }
 
+/* An address with nothing in it that is known to few: no user, no query,
+ * no piece that looks like a token. */
+static bool
+is_address(struct hf_str value)
+{
+	size_t from = 0;
+
+	if (!hf_str_istarts(value, "http://") &&
+	    !hf_str_istarts(value, "https://"))
+		return false;
+	for (size_t i = 0; i <= value.n; i++) {
+		if (i < value.n && memchr("@?#", value.s[i], 3) != NULL)
+			return false;
+		if (i < value.n && value.s[i] != '/' && value.s[i] != '.' &&
+		    value.s[i] != '-')
+			continue;
+		if (i - from >= 16 && hf_chars_garbled(hf_strn(
+		    value.s + from, i - from)))
+			return false;
+		from = i + 1;
+	}
+	return true;
+}
+
 static void
 variable(struct hf_str name, struct hf_str value, void *arg)
 {
@@ -85,7 +109,8 @@ variable(struct hf_str name, struct hf_str value, void *arg)
 	if (!(own != NULL && hf_str_is(name, own)) && !hf_known_name(name))
 		return;
 	if (hf_utf8_count(value) < VALUE_MIN || hf_words_template(value) ||
-	    hf_words_plain(value) || is_path(value, k->cwd))
+	    hf_words_plain(value) || is_address(value) ||
+	    is_path(value, k->cwd))
 		return;
 	hf_literals_add(k->l, value, hf_known_variable(name) ? name :
 	    HF_STR_NONE);

@@ -468,7 +468,8 @@ pass(struct hf_secrets *s, struct hf_str text, struct hf_buf *out)
 	if (n == 0)
 		n = peel(s, text, HF_LAYER_LINES, 0, out);
 	if (n == 0)
-		n = peel(s, text, HF_LAYER_JSON, JSON_DEPTH, out);
+		n = peel(s, text, HF_LAYER_BACKSLASH, JSON_DEPTH,
+		    out);
 	if (n == 0)
 		n = peel(s, text, HF_LAYER_PERCENT, PERCENT_DEPTH, out);
 	return n;

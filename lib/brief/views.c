@@ -61,23 +61,35 @@ unit(struct hf_str a, size_t i)
 	return u;
 }
 
+/* What a character behind a backslash means: JSON's letters, and any sign
+ * itself, as shells and Markdown have it. NUL for nothing. */
+static char
+meaning(char c)
+{
+	switch (c) {
+	case 'b': return '\b';
+	case 'f': return '\f';
+	case 'n': return '\n';
+	case 'r': return '\r';
+	case 't': return '\t';
+	default:
+		return c >= ' ' && c < 0x7f &&
+		    (hf_chars(c) & HF_CH_ALNUM) == 0 ? c : '\0';
+	}
+}
+
 /* The escape at i as bytes in out; how many of the text it takes, or 0. */
 static size_t
-json_escape(struct hf_str a, size_t i, char out[4], size_t *n)
+backslash(struct hf_str a, size_t i, char out[4], size_t *n)
 {
-	static const char plain[] = "\"\\/bfnrt", means[] = "\"\\/\b\f\n\r\t";
-	const char *p;
 	long u, low;
 
 	if (a.n - i < 2)
 		return 0;
 	if (a.s[i + 1] != 'u') {
-		p = memchr(plain, a.s[i + 1], sizeof(plain) - 1);
-		if (p == NULL)
-			return 0;
-		out[0] = means[p - plain];
+		out[0] = meaning(a.s[i + 1]);
 		*n = 1;
-		return 2;
+		return out[0] != '\0' ? 2 : 0;
 	}
 	if ((u = unit(a, i)) < 0)
 		return 0;
@@ -180,8 +192,8 @@ hf_view_make(struct hf_view *v, enum hf_layer layer, struct hf_str text,
 		if (layer == HF_LAYER_LINES && i > from &&
 		    text.s[i - 1] == '\r')
 			i--;
-		used = layer == HF_LAYER_JSON ?
-		    json_escape(text, i, out, &n) :
+		used = layer == HF_LAYER_BACKSLASH ?
+		    backslash(text, i, out, &n) :
 		    layer == HF_LAYER_PERCENT ? percent(text, i, out, &n) :
 		    broken(text, i, out, &n);
 		if (used == 0) {

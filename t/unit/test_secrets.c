@@ -292,6 +292,7 @@ test_spellings(void)
 
 	is_shown("remote: gh\\u0070_" R36 " ok", "remote: # ok");
 	is_shown("remote: gh\\\\u0070_" R36 " ok", "remote: # ok");
+	is_shown("**gh" "p\\_" R36 "**", "**#**");
 	is_shown("k=gh" "p%5F" R36 "&x=1", "k=#&x=1");
 	is_shown("token gh" "p_" R16 "\n" R20 " AFTER", "token # AFTER");
 	is_shown("token gh" "p_" R16 "\\n" R20 " AFTER", "token # AFTER");
@@ -370,6 +371,8 @@ test_known(void)
 	is_known(s, "a literal-of-a-file, valueofbadname99",
 	    "a #, #");
 	is_known(s, "shortname-1", "#");
+	is_known(s, "curl -u with\\ space\\&sign", "curl -u $ODD_PASS");
+	is_known(s, "\\[plainwordvalue42\\]", "\\[$A_SECOND_KEY\\]");
 	is_known(s, "$DEPLOY_TOKEN ${DEPLOY_TOKEN} $HOME",
 	    "$DEPLOY_TOKEN ${DEPLOY_TOKEN} $HOME");
 	hf_secrets_free(s);

@@ -95,6 +95,11 @@ check_samples() {
 	check_samples omp
 }
 
+# bats test_tags=valgrind
+@test "every figure of the Gemini CLI samples" {
+	check_samples gemini
+}
+
 @test "a document has every member of the design" {
 	session >"$ID.jsonl"
 	exits 0 hf-metrics "$ID.jsonl"

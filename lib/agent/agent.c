@@ -15,6 +15,7 @@ static const struct hf_agent *const table[] = {
 	&hf_agent_codex,
 	&hf_agent_pi,
 	&hf_agent_omp,
+	&hf_agent_gemini,
 };
 
 const struct hf_agent *const *

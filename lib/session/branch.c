@@ -12,9 +12,9 @@ parent(const struct hf_fold *f, uint32_t i)
 	uint32_t up = HF_NONE;
 
 	if (n->link == HF_LINK_ID)
-		up = hf_fold_find(f, n->up);
+		up = hf_fold_find(f, f->orphan[n->up]);
 	else if (n->link == HF_LINK_INDEX)
-		up = (uint32_t)n->up;
+		up = n->up;
 	return up != i ? up : HF_NONE;
 }
 
@@ -141,5 +141,5 @@ hf_branch_next(const struct hf_fold *f, uint32_t i)
 {
 	const struct hf_node *n = hf_fold_node(f, i);
 
-	return n->link == HF_LINK_DOWN ? (uint32_t)n->up : HF_NONE;
+	return n->link == HF_LINK_DOWN ? n->up : HF_NONE;
 }

@@ -50,8 +50,8 @@ compaction(struct walk *w, const struct hf_node *n)
 	if (n->flags & HF_ROW_KEEPS_CONTEXT) {
 		if (g->context > 0)
 			g->from = "compaction";
-	} else if (n->context > 0) {
-		g->context = n->context;
+	} else if (hf_fold_context(w->f, n) > 0) {
+		g->context = hf_fold_context(w->f, n);
 		g->from = "compaction";
 	} else {
 		void_context(g);
@@ -102,7 +102,7 @@ static bool
 same_message(const struct walk *w, const struct hf_node *n)
 {
 	if (n->call != HF_NONE)
-		return w->f->call[n->call].seen;
+		return hf_fold_call(w->f, n->call)->seen;
 	return w->before == HF_ROW_ASSISTANT && w->g->group != HF_NONE &&
 	    w->g->group_call == HF_NONE;
 }
@@ -120,7 +120,7 @@ assistant(struct walk *w, const struct hf_node *n)
 		return;
 	}
 	if (n->call != HF_NONE)
-		w->f->call[n->call].seen = true;
+		hf_fold_call(w->f, n->call)->seen = true;
 	if (g->group == HF_NONE || g->group_call != n->call ||
 	    (n->call == HF_NONE && !same)) {
 		g->group = w->i;
@@ -186,13 +186,14 @@ context(struct walk *w, const struct hf_node *n)
 	struct hf_figures *g = w->g;
 	uint32_t i;
 
-	if (n->context <= 0 || n->kind == HF_ROW_COMPACTION ||
+	if (hf_fold_context(w->f, n) <= 0 || n->kind == HF_ROW_COMPACTION ||
 	    (n->flags & (HF_ROW_ERROR | HF_ROW_KEPT)))
 		return;
-	if (n->call != HF_NONE && (i = w->f->call[n->call].best) != HF_NONE &&
+	if (n->call != HF_NONE &&
+	    (i = hf_fold_call(w->f, n->call)->best) != HF_NONE &&
 	    hf_fold_main(w->f, hf_fold_node(w->f, i)->flags))
 		best = hf_fold_node(w->f, i);
-	g->context = best->context;
+	g->context = hf_fold_context(w->f, best);
 	g->from = n->flags & HF_ROW_KEEPS_CONTEXT ? "compaction" : "usage";
 	g->estimate = hf_branch_next(w->f, w->i);
 }
@@ -278,7 +279,7 @@ hf_figures_count(struct hf_fold *f, const struct hf_branch *b,
 	g->estimate = b->first;
 	w.before = HF_ROW_OTHER;
 	for (uint32_t i = 0; i < f->ncalls; i++)
-		f->call[i].seen = false;
+		hf_fold_call(f, i)->seen = false;
 	for (w.i = b->first; w.i != HF_NONE; w.i = hf_branch_next(f, w.i)) {
 		row(&w, hf_fold_node(f, w.i));
 		w.place++;

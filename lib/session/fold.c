@@ -26,7 +26,11 @@ hf_fold_release(struct hf_fold *f)
 		free(f->block[i]);
 	free(f->block);
 	free(f->by_id.slot);
-	free(f->call);
+	for (size_t i = 0; i < f->ncall_blocks; i++)
+		free(f->calls[i]);
+	free(f->calls);
+	free(f->wide);
+	free(f->orphan);
 	free(f->by_call.slot);
 	free(f->kept);
 	memset(f, 0, sizeof(*f));
@@ -67,6 +71,44 @@ usage_add(struct hf_usage *to, const struct hf_usage *u)
 	to->output = plus(to->output, u->output);
 }
 
+/* ---- numbers in 32 bits ---- */
+
+#define WIDE	0x80000000u		/* then the place in f->wide */
+#define NO_CONTEXT	UINT32_MAX
+
+static void
+append(uint64_t **list, uint32_t *n, size_t *cap, uint64_t v)
+{
+	if (*n == *cap) {
+		*cap = *cap == 0 ? 16 : *cap * 2;
+		*list = hf_reallocarray(*list, *cap, sizeof(**list));
+	}
+	(*list)[(*n)++] = v;
+}
+
+static uint32_t
+narrow(struct hf_fold *f, int64_t v)
+{
+	if (v < (int64_t)WIDE)
+		return v < 0 ? 0 : (uint32_t)v;
+	if (f->nwide == WIDE - 2)
+		return WIDE - 1;
+	append(&f->wide, &f->nwide, &f->wide_cap, (uint64_t)v);
+	return WIDE | (f->nwide - 1);
+}
+
+static int64_t
+widen(const struct hf_fold *f, uint32_t v)
+{
+	return v & WIDE ? (int64_t)f->wide[v & ~WIDE] : v;
+}
+
+int64_t
+hf_fold_context(const struct hf_fold *f, const struct hf_node *n)
+{
+	return n->context == NO_CONTEXT ? -1 : widen(f, n->context);
+}
+
 /* ---- hash tables ---- */
 
 static uint64_t
@@ -78,7 +120,7 @@ node_key(const struct hf_fold *f, uint32_t i)
 static uint64_t
 call_key(const struct hf_fold *f, uint32_t i)
 {
-	return f->call[i].call;
+	return hf_fold_call(f, i)->call;
 }
 
 /* The slot where key is, or the free one where it belongs; the table has a
@@ -115,7 +157,7 @@ grow(struct hf_slots *t)
 	struct hf_slots old = *t;
 	size_t i, k;
 
-	if (t->used + 1 <= t->cap / 8 * 5)
+	if (t->used + 1 <= t->cap / 4 * 3)
 		return;
 	t->cap = t->cap == 0 ? 1024 : t->cap * 2;
 	t->slot = hf_calloc(t->cap, sizeof(*t->slot));
@@ -161,13 +203,34 @@ call_find(const struct hf_fold *f, const struct hf_row *row, uint64_t call,
 
 	if (row->flags & HF_ROW_SIDECHAIN)
 		return head;
-	for (i = head; i != HF_NONE; i = f->call[i].next)
-		if (f->call[i].request == request)
+	for (i = head; i != HF_NONE; i = hf_fold_call(f, i)->next)
+		if (hf_fold_call(f, i)->request == (uint32_t)request)
 			return i;
-	for (i = head; i != HF_NONE; i = f->call[i].next)
-		if (f->call[i].side)
+	for (i = head; i != HF_NONE; i = hf_fold_call(f, i)->next)
+		if (hf_fold_call(f, i)->side)
 			return i;
 	return HF_NONE;
+}
+
+static void
+set_usage(struct hf_fold *f, struct hf_call *c, const struct hf_usage *u)
+{
+	c->input = narrow(f, u->input);
+	c->cache_read = narrow(f, u->cache_read);
+	c->cache_write = narrow(f, u->cache_write);
+	c->output = narrow(f, u->output);
+}
+
+static struct hf_call *
+call_room(struct hf_fold *f)
+{
+	if (f->ncalls == f->ncall_blocks * HF_CALL_BLOCK) {
+		f->calls = hf_reallocarray(f->calls, f->ncall_blocks + 1,
+		    sizeof(struct hf_call *));
+		f->calls[f->ncall_blocks++] = hf_calloc(HF_CALL_BLOCK,
+		    sizeof(struct hf_call));
+	}
+	return hf_fold_call(f, f->ncalls);
 }
 
 static uint32_t
@@ -175,22 +238,16 @@ call_new(struct hf_fold *f, const struct hf_row *row, uint64_t call,
     uint64_t request)
 {
 	struct hf_slot *at;
-	struct hf_call *c;
+	struct hf_call *c, *head;
 
+	if (f->ncalls == HF_NONE - 1)
+		return HF_NONE;
 	grow(&f->by_call);
 	at = probe(f, &f->by_call, call, call_key);
-	if (f->ncalls == f->call_cap) {
-		f->call_cap = f->call_cap == 0 ? 256 : f->call_cap +
-		    f->call_cap / 2;
-		f->call = hf_reallocarray(f->call, f->call_cap,
-		    sizeof(*f->call));
-	}
-	c = &f->call[f->ncalls];
-	memset(c, 0, sizeof(*c));
+	c = call_room(f);
 	c->call = call;
-	c->request = request;
-	c->usage = row->usage;
-	c->output = -1;
+	c->request = (uint32_t)request;
+	set_usage(f, c, &row->usage);
 	c->best = HF_NONE;
 	c->next = HF_NONE;
 	c->inherited = (row->flags & HF_ROW_INHERITED) != 0;
@@ -198,8 +255,9 @@ call_new(struct hf_fold *f, const struct hf_row *row, uint64_t call,
 	if (at->index == 0) {
 		put(&f->by_call, at, call, f->ncalls);
 	} else {
-		c->next = f->call[at->index - 1].next;
-		f->call[at->index - 1].next = f->ncalls;
+		head = hf_fold_call(f, at->index - 1);
+		c->next = head->next;
+		head->next = f->ncalls;
 	}
 	return f->ncalls++;
 }
@@ -228,10 +286,11 @@ spend(struct hf_fold *f, const struct hf_row *row)
 		return HF_NONE;
 	if ((i = call_find(f, row, call, request)) != HF_NONE) {
 		f->duplicates++;
-		c = &f->call[i];
+		c = hf_fold_call(f, i);
 		c->side = c->side || (row->flags & HF_ROW_SIDECHAIN);
-		if (row->has_usage && row->usage.output >= c->usage.output)
-			c->usage = row->usage;
+		if (row->has_usage &&
+		    row->usage.output >= widen(f, c->output))
+			set_usage(f, c, &row->usage);
 		return i;
 	}
 	if ((row->flags & HF_ROW_KEPT) ||
@@ -245,7 +304,7 @@ spend(struct hf_fold *f, const struct hf_row *row)
 static void
 call_best(struct hf_fold *f, uint32_t c, uint32_t i, const struct hf_row *row)
 {
-	struct hf_call *call = &f->call[c];
+	struct hf_call *call = hf_fold_call(f, c);
 	bool main = !(row->flags & HF_ROW_SIDECHAIN), best_main;
 
 	if (row->context <= 0 || (row->flags & (HF_ROW_ERROR | HF_ROW_KEPT)))
@@ -254,21 +313,29 @@ call_best(struct hf_fold *f, uint32_t c, uint32_t i, const struct hf_row *row)
 	    !(hf_fold_node(f, call->best)->flags & HF_ROW_SIDECHAIN);
 	if (best_main && !main)
 		return;
-	if (best_main != main || row->usage.output >= call->output) {
+	if (call->best == HF_NONE || best_main != main ||
+	    row->usage.output >= widen(f, call->best_output)) {
 		call->best = i;
-		call->output = row->usage.output;
+		call->best_output = narrow(f, row->usage.output);
 	}
 }
 
 void
 hf_fold_total(const struct hf_fold *f, struct hf_usage *total, int64_t *calls)
 {
+	const struct hf_call *c;
+	struct hf_usage u;
+
 	*total = f->extra;
 	*calls = f->extra_calls;
 	for (uint32_t i = 0; i < f->ncalls; i++) {
-		if (f->call[i].inherited)
+		c = hf_fold_call(f, i);
+		if (c->inherited)
 			continue;
-		usage_add(total, &f->call[i].usage);
+		u = (struct hf_usage){ widen(f, c->input),
+		    widen(f, c->cache_read), widen(f, c->cache_write),
+		    widen(f, c->output) };
+		usage_add(total, &u);
 		++*calls;
 	}
 }
@@ -294,13 +361,8 @@ keep(struct hf_fold *f, struct hf_str id)
 {
 	if (id.n == 0)
 		return HF_NONE;
-	if (f->nkept == f->kept_cap) {
-		f->kept_cap = f->kept_cap == 0 ? 16 : f->kept_cap * 2;
-		f->kept = hf_reallocarray(f->kept, f->kept_cap,
-		    sizeof(*f->kept));
-	}
-	f->kept[f->nkept] = hash_of(id);
-	return f->nkept++;
+	append(&f->kept, &f->nkept, &f->kept_cap, hash_of(id));
+	return f->nkept - 1;
 }
 
 static void
@@ -324,10 +386,28 @@ link_before(const struct hf_fold *f, struct hf_node *n, struct hf_str id)
 	n->up = hf_fold_node(f, i)->up;
 }
 
+/* Mostly the parent is the row before, else one that is known; one that
+ * comes later, or never, is looked for at the end. */
+static void
+link_id(struct hf_fold *f, struct hf_node *n, uint64_t id)
+{
+	uint32_t i = HF_NONE;
+
+	if (f->last != HF_NONE && hf_fold_node(f, f->last)->id == id)
+		i = f->last;
+	if (i != HF_NONE) {
+		link_to(n, i);
+		return;
+	}
+	append(&f->orphan, &f->norphans, &f->orphan_cap, id);
+	n->link = HF_LINK_ID;
+	n->up = f->norphans - 1;
+}
+
 /* The row's parent, as it is known so far. same: the node of an earlier
  * item of this record with the same id, or HF_NONE. */
 static void
-set_parent(const struct hf_fold *f, struct hf_node *n,
+set_parent(struct hf_fold *f, struct hf_node *n,
     const struct hf_row *row, uint32_t same)
 {
 	if (same != HF_NONE) {
@@ -336,12 +416,7 @@ set_parent(const struct hf_fold *f, struct hf_node *n,
 		link_to(n, row->flags & HF_ROW_SIDECHAIN ? f->last :
 		    f->last_main);
 	} else if (row->parent == HF_PARENT_ID && row->parent_id.n > 0) {
-		n->link = HF_LINK_ID;
-		n->up = hash_of(row->parent_id);
-		/* Mostly it is the row before, and need not be looked up. */
-		if (f->last != HF_NONE &&
-		    hf_fold_node(f, f->last)->id == n->up)
-			link_to(n, f->last);
+		link_id(f, n, hash_of(row->parent_id));
 	} else if (row->parent == HF_PARENT_BEFORE) {
 		link_before(f, n, row->parent_id);
 	} else {
@@ -360,7 +435,8 @@ fill(struct hf_fold *f, struct hf_node *n, const struct hf_row *row,
 	n->kind = (uint8_t)row->kind;
 	n->turn = (uint8_t)row->turn;
 	n->flags = (uint16_t)row->flags;
-	n->context = row->context;
+	n->context = row->context < 0 ? NO_CONTEXT :
+	    narrow(f, row->context);
 	n->call = row->kind == HF_ROW_COMPACTION ? keep(f, row->kept) : call;
 }
 

@@ -3,8 +3,9 @@
  * call, and what is counted over the whole file. Internal to lib/session:
  * branch.h finds the active branch in it, figures.h counts along that.
  *
- * Memory: 48 bytes a row of the chain, 72 a call, and 13 to 26 for each in
- * a hash table; nothing of a row's text.
+ * Memory: 40 bytes a row of the chain, 48 a call, and 11 to 21 for each in
+ * a hash table; nothing of a row's text. What does not fit 32 bits, which is
+ * rare, stands in tables of its own.
  */
 #ifndef HF_SESSION_FOLD_H
 #define HF_SESSION_FOLD_H
@@ -17,16 +18,16 @@
 
 enum hf_link {
 	HF_LINK_ROOT,		/* nothing above */
-	HF_LINK_ID,		/* up: hash of the parent's id */
+	HF_LINK_ID,		/* up: the parent's id, in the orphans */
 	HF_LINK_INDEX,		/* up: the parent's node */
 	HF_LINK_DOWN		/* up: the next node of the branch */
 };
 
 struct hf_node {
 	uint64_t id;		/* hash of the row's id; 0: it has none */
-	uint64_t up;		/* by link */
 	uint64_t off;
-	int64_t context;	/* stated by the row; -1 */
+	uint32_t up;		/* by link */
+	uint32_t context;	/* hf_fold_context */
 	uint32_t len;
 	uint32_t call;		/* in the calls; COMPACTION: in the kept ids */
 	uint16_t flags;		/* HF_ROW_* */
@@ -36,9 +37,11 @@ struct hf_node {
 };
 
 struct hf_call {
-	uint64_t call, request;	/* hashes */
-	struct hf_usage usage;	/* of the fullest row */
-	int64_t output;		/* of the row at best */
+	uint64_t call;		/* hash */
+	uint32_t request;	/* half a hash: there are few with one call */
+	/* usage of the fullest row, output of the row at best: HF_WIDE | the
+	 * place in the wide numbers, where they do not fit */
+	uint32_t input, cache_read, cache_write, output, best_output;
 	uint32_t best;		/* the fullest row's node, one of the main
 				 * chain before any other */
 	uint32_t next;		/* another request with this call id */
@@ -66,9 +69,16 @@ struct hf_fold {
 	uint32_t nnodes;
 	size_t nblocks;
 	struct hf_slots by_id;
-	struct hf_call *call;
+	struct hf_call **calls;
 	uint32_t ncalls;
-	size_t call_cap;
+	size_t ncall_blocks;
+	uint64_t *wide;		/* numbers of 2^31 and more */
+	uint32_t nwide;
+	size_t wide_cap;
+	uint64_t *orphan;	/* hashes of parents' ids that were not known
+				 * when their child came */
+	uint32_t norphans;
+	size_t orphan_cap;
 	struct hf_slots by_call;
 	uint64_t *kept;		/* hashes of the ids that compactions kept */
 	uint32_t nkept;
@@ -122,11 +132,19 @@ void	hf_fold_total(const struct hf_fold *f, struct hf_usage *total,
 /* "sha256:…" over the meaningful rows so far. */
 void	hf_fold_digest(const struct hf_fold *f, char out[HF_DIGEST_LEN]);
 
-enum { HF_NODE_BLOCK = 4096 };
+/* The context that a row states, -1 for none. */
+int64_t	hf_fold_context(const struct hf_fold *f, const struct hf_node *n);
+
+enum { HF_NODE_BLOCK = 4096, HF_CALL_BLOCK = 4096 };
 static inline struct hf_node *
 hf_fold_node(const struct hf_fold *f, uint32_t i)
 {
 	return &f->block[i / HF_NODE_BLOCK][i % HF_NODE_BLOCK];
+}
+static inline struct hf_call *
+hf_fold_call(const struct hf_fold *f, uint32_t i)
+{
+	return &f->calls[i / HF_CALL_BLOCK][i % HF_CALL_BLOCK];
 }
 static inline struct hf_ref
 hf_node_ref(const struct hf_node *n)

@@ -284,7 +284,7 @@ hf_lex_pretty(struct hf_buf *out, struct hf_str compact)
 void
 hf_lex_escape(struct hf_buf *out, struct hf_str a)
 {
-	const char *p = a.s, *end = a.s + a.n;
+	const char *p = a.s, *end = a.n > 0 ? a.s + a.n : a.s;
 
 	while (p < end) {
 		const char *run = p;

@@ -15,6 +15,14 @@ struct hf_grams {
 	uint32_t bit[1 << (HF_GRAM_BITS - 5)];
 };
 
+/* Of four bytes that are folded already. Multiplied in 64 bits, each of them
+ * decides each bit of the result. */
+static inline uint32_t
+hf_grams_mix(uint32_t v)
+{
+	return (uint32_t)(v * 0x9e3779b97f4a7c15U >> (64 - HF_GRAM_BITS));
+}
+
 /* p has HF_GRAM_LEN bytes. Folding makes '_' and DEL one, too. */
 static inline uint32_t
 hf_grams_hash(const char *p)
@@ -22,15 +30,39 @@ hf_grams_hash(const char *p)
 	uint32_t v;
 
 	memcpy(&v, p, sizeof(v));
-	return ((v | 0x20202020U) * 2654435761U) >> (32 - HF_GRAM_BITS);
+	return hf_grams_mix(v | 0x20202020U);
+}
+
+static inline uint32_t
+hf_grams_bit(const struct hf_grams *g, uint32_t h)
+{
+	return g->bit[h / 32] >> h % 32 & 1;
 }
 
 static inline bool
 hf_grams_has(const struct hf_grams *g, const char *p)
 {
-	uint32_t h = hf_grams_hash(p);
+	return hf_grams_bit(g, hf_grams_hash(p)) != 0;
+}
 
-	return (g->bit[h / 32] >> h % 32 & 1) != 0;
+/* Is it worth it at one of the first four of the 8 bytes at p? Where the
+ * machine's order of bytes does not help, it always is. */
+static inline bool
+hf_grams_any(const struct hf_grams *g, const char *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	v |= 0x2020202020202020U;
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	return (hf_grams_bit(g, hf_grams_mix((uint32_t)v)) |
+	    hf_grams_bit(g, hf_grams_mix((uint32_t)(v >> 8))) |
+	    hf_grams_bit(g, hf_grams_mix((uint32_t)(v >> 16))) |
+	    hf_grams_bit(g, hf_grams_mix((uint32_t)(v >> 24)))) != 0;
+#else
+	(void)g;
+	return true;
+#endif
 }
 
 /* Adds what begins with these HF_GRAM_LEN bytes. */

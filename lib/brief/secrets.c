@@ -276,6 +276,8 @@ candidate(const struct scan *c, size_t i)
 
 	if (stop < last)
 		last = stop;
+	while (i + 8 <= last && !hf_grams_any(g, c->text.s + i))
+		i += 4;
 	while (i < last && !hf_grams_has(g, c->text.s + i))
 		i++;
 	return i < last ? i : stop;
@@ -493,7 +495,13 @@ hf_secrets_mask(struct hf_secrets *s, struct hf_buf *out, struct hf_str text)
 		hf_buf_clear(&next);
 		text = hf_buf_view(&now);
 	}
-	hf_buf_str(out, text);
+	if (count > 0 && out->len == 0) {
+		swap = *out;
+		*out = now;
+		now = swap;
+	} else {
+		hf_buf_str(out, text);
+	}
 	/* What had no room in between has none now. */
 	if (now.full)
 		out->full = true;

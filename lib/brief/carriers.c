@@ -3,14 +3,14 @@
 #include <string.h>
 
 #include "brief/chars.h"
+#include "brief/urls.h"
+#include "brief/words.h"
 
 enum {
 	SECRET_MIN = 8,		/* a header's value */
 	DIGIT_MAX = 64,		/* where its first digit is */
 	BARE_MIN = 20,		/* without the header's name */
-	VALUE_MAX = 4096,
-	USERINFO_MAX = 1024,
-	SCHEME_MAX = 24
+	VALUE_MAX = 4096
 };
 
 static char
@@ -97,142 +97,6 @@ jwt_at(struct hf_str text, size_t at, size_t edge, struct hf_span *out)
 		i--;
 	*out = (struct hf_span){ at, i };
 	return true;
-}
-
-/* ---- URLs ---- */
-
-/* Ends what can be a user and a password. */
-static bool
-ends_userinfo(char c)
-{
-	return (unsigned char)c <= ' ' || c == 0x7f ||
-	    memchr("\"'`<>\\/?#|", c, 10) != NULL;
-}
-
-/* "$PASS", "${PASS}", "$(pass)", "%s", "{{password}}", "***", "…": filled
- * in elsewhere, or hidden already. */
-static bool
-is_template(struct hf_str a)
-{
-	size_t i;
-
-	if (a.n == 0 || memchr("{<([*", a.s[0], 5) != NULL ||
-	    (unsigned char)a.s[0] == 0xe2 ||
-	    (hf_chars_same(a) && memchr("xX.-_?#", a.s[0], 7) != NULL))
-		return true;
-	if (a.s[0] == '%')
-		return a.n < 3 || a.s[1] == '(' || a.s[1] == '{' ||
-		    a.s[a.n - 1] == '%';
-	if (a.s[0] != '$' || a.n < 2)
-		return false;
-	if (a.s[1] == '{' || a.s[1] == '(')
-		return true;
-	i = hf_chars_run(a, 1, HF_CH_WORD, a.n);
-	return i == a.n && (hf_chars(a.s[1]) & HF_CH_DIGIT) == 0;
-}
-
-/* Where the scheme before "://" begins; i without one. */
-static size_t
-scheme_from(struct hf_str text, size_t i, size_t edge)
-{
-	size_t from = i;
-
-	while (from > edge && i - from < SCHEME_MAX &&
-	    ((hf_chars(text.s[from - 1]) & (HF_CH_ALNUM | HF_CH_DASH |
-	    HF_CH_DOT)) != 0 || text.s[from - 1] == '+'))
-		from--;
-	return from;
-}
-
-/* The last @ in [from, to) that a host follows, or SIZE_MAX. */
-static size_t
-host_sign(struct hf_str text, size_t from, size_t to)
-{
-	char next;
-
-	for (size_t i = to; i-- > from;) {
-		if (text.s[i] != '@')
-			continue;
-		next = at_or_nul(text, i + 1);
-		if ((hf_chars(next) & HF_CH_WORD) != 0 || next == '[' ||
-		    next == '$' || next == '{' || next == '%' || next == '<')
-			return i;
-	}
-	return SIZE_MAX;
-}
-
-/* A password that holds '/', '?' or '#' as they are, which databases'
- * clients take. What stands behind the colon is then no port. */
-static size_t
-raw_sign(struct hf_str text, size_t colon, size_t stop)
-{
-	size_t end = stop, sign;
-	struct hf_str pass;
-
-	if (hf_chars_run(text, colon + 1, HF_CH_DIGIT, 6) >= stop)
-		return SIZE_MAX;
-	while (end < text.n && end - stop < 128 &&
-	    (!ends_userinfo(text.s[end]) ||
-	    memchr("/?#", text.s[end], 3) != NULL))
-		end++;
-	sign = host_sign(text, stop, end);
-	if (sign == SIZE_MAX)
-		return SIZE_MAX;
-	pass = hf_strn(text.s + colon + 1, sign - colon - 1);
-	if ((hf_chars_all(pass) & HF_CH_DIGIT) == 0 ||
-	    memchr(pass.s, '=', pass.n) != NULL)
-		return SIZE_MAX;
-	return sign;
-}
-
-static bool
-takes_raw(struct hf_str scheme)
-{
-	static const char *const web[] = { "http", "https", "ws", "wss",
-	    "ftp", "ftps", "sftp", "ssh", "git", "file", "git+ssh",
-	    "git+https", "svn", "s3", "vscode", "data" };
-
-	for (size_t i = 0; i < sizeof(web) / sizeof(web[0]); i++)
-		if (hf_str_ieq(scheme, hf_str(web[i])))
-			return false;
-	return scheme.n >= 2;
-}
-
-static bool
-url_at(struct hf_str text, size_t at, size_t edge, struct hf_span *out)
-{
-	size_t from = at + 3, stop = from, sign, colon;
-	size_t start = scheme_from(text, at, edge);
-	struct hf_str scheme = hf_strn(text.s + start, at - start), who;
-	const char *p;
-
-	if (scheme.n == 0 || text.n - at < 4 || text.s[at + 1] != '/' ||
-	    text.s[at + 2] != '/')
-		return false;
-	while (stop < text.n && stop - from < USERINFO_MAX &&
-	    !ends_userinfo(text.s[stop]))
-		stop++;
-	sign = host_sign(text, from, stop);
-	p = memchr(text.s + from, ':', (sign != SIZE_MAX ? sign : stop) -
-	    from);
-	colon = p != NULL ? (size_t)(p - text.s) : SIZE_MAX;
-	if (sign == SIZE_MAX && colon != SIZE_MAX && stop < text.n &&
-	    memchr("/?#", text.s[stop], 3) != NULL && takes_raw(scheme))
-		sign = raw_sign(text, colon, stop);
-	if (sign == SIZE_MAX)
-		return false;
-	if (colon != SIZE_MAX) {
-		*out = (struct hf_span){ colon + 1, sign };
-		return !is_template(hf_strn(text.s + colon + 1,
-		    sign - colon - 1));
-	}
-	/* A token in the user's place; people have shorter names. */
-	who = hf_strn(text.s + from, sign - from);
-	*out = (struct hf_span){ from, sign };
-	return who.n >= 20 && hf_str_istarts(scheme, "http") &&
-	    hf_chars_run(who, 0, HF_CH_TOKEN, who.n) == who.n &&
-	    (hf_chars_all(who) & HF_CH_DIGIT) != 0 &&
-	    (hf_chars_all(who) & HF_CH_LETTER) != 0;
 }
 
 /* ---- headers and settings ---- */
@@ -463,7 +327,7 @@ named(const struct carrier *c, struct hf_str text, size_t at, size_t edge,
 	*out = (struct hf_span){ i, end };
 	if (c->kind == NPMRC)
 		return sign == '=' && end - i >= SECRET_MIN && before != '.' &&
-		    !is_template(value);
+		    !hf_words_template(value);
 	/* AWS::ApiKey is a type. */
 	return before != ':' && before != '.' && tokenish(value) &&
 	    !is_path(value);
@@ -549,7 +413,7 @@ hf_carriers_at(const struct hf_carriers *index, struct hf_str text,
 	size_t i = index->first[c & 31];
 
 	if (c == ':')
-		return d == '/' ? url_at(text, at, edge, out) :
+		return d == '/' ? hf_urls_at(text, at, edge, out) :
 		    d == 'A' && telegram_at(text, at, edge, out);
 	if ((c == '7' || c == '8') && d == 'Q')
 		return azure_at(text, at, edge, out);

@@ -148,19 +148,34 @@ hf_words_plain(struct hf_str a)
 	return true;
 }
 
+static bool
+encloses(char open, char close)
+{
+	switch (open) {
+	case '<': return close == '>';
+	case '{': return close == '}';
+	case '[': return close == ']';
+	case '(': return close == ')';
+	default: return false;
+	}
+}
+
 bool
 hf_words_template(struct hf_str a)
 {
-	size_t i;
+	char last = a.n > 0 ? a.s[a.n - 1] : '\0';
 
-	if (a.n == 0 || hf_chars_same(a))
+	if (a.n == 0 || encloses(a.s[0], last) ||
+	    hf_str_starts(a, "\xe2\x80\xa6") ||	/* … */
+	    hf_str_starts(a, "\xe2\x80\xa2"))	/* • */
 		return true;
-	if (a.s[0] == '<' || a.s[0] == '{')
-		return a.s[a.n - 1] == (a.s[0] == '<' ? '>' : '}');
+	if (hf_chars_same(a) && memchr("xX*.-_?#", a.s[0], 8) != NULL)
+		return true;
+	if (a.s[0] == '%')
+		return a.n < 3 || a.s[1] == '(' || a.s[1] == '{' ||
+		    last == '%';
 	if (a.s[0] != '$' || a.n < 2)
 		return false;
-	if (a.s[1] == '{' || a.s[1] == '(')
-		return a.s[a.n - 1] == (a.s[1] == '{' ? '}' : ')');
-	i = hf_chars_run(a, 1, HF_CH_WORD, a.n);
-	return i == a.n && (hf_chars(a.s[1]) & HF_CH_DIGIT) == 0;
+	return encloses(a.s[1], last) || ((hf_chars(a.s[1]) &
+	    HF_CH_DIGIT) == 0 && hf_chars_run(a, 1, HF_CH_WORD, a.n) == a.n);
 }

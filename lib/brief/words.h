@@ -12,7 +12,8 @@
 /* Is a one word that stands in every manual, or such words joined by
  * blanks, hyphens, underscores or dots? Case does not matter. */
 bool	hf_words_plain(struct hf_str a);
-/* Is it a template ("${TOKEN}", "<your key>", "xxxxxxxx")? */
+/* Is it a template, filled in elsewhere or hidden already ("${TOKEN}",
+ * "<your key>", "{{password}}", "%s", "xxxxxxxx", "…")? */
 bool	hf_words_template(struct hf_str a);
 
 #endif

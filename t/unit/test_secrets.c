@@ -184,6 +184,8 @@ test_urls(void)
 	    "@[::1]:80/ and http://a:#@c");
 	is_shown("mysql://u:pa/ss?w0rd@db.local/x",
 	    "mysql://u:#@db.local/x");
+	is_shown("http://u:*s3cret@h http://u:[abc@h http://u:$1x@h",
+	    "http://u:#@h http://u:#@h http://u:#@h");
 	is_shown("https://x:p%40ss@h.example/", "https://x:#@h.example/");
 	is_shown("https://" H40 "@github.com/a/b",
 	    "https://#@github.com/a/b");

@@ -84,7 +84,7 @@ on_row(struct hf_scan *sc, const struct hf_row *row)
 static void
 by_agent(const struct hf_agent *agent, struct hf_json *const *json, size_t n)
 {
-	const struct hf_jval *v[RECORDS];
+	const struct hf_jval *v[RECORDS] = { NULL };
 	struct scanned s = { .agent = agent };
 	struct hf_session session;
 	struct hf_scan sc;

@@ -74,8 +74,9 @@ hf_grams_put(struct hf_grams *g, const char *p)
 	g->bit[h / 32] |= 1U << h % 32;
 }
 
-/* Adds what begins with s, at least two characters; where that is shorter than a gram, each
- * character of the set (chars.h; 0: any byte) can follow. */
+/* Adds what begins with s, at least two characters; where that is shorter
+ * than a gram, each character of the set (chars.h; 0: any byte) can
+ * follow. */
 void	hf_grams_add(struct hf_grams *g, const char *s, unsigned set);
 
 #endif

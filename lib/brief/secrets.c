@@ -223,7 +223,8 @@ look(struct scan *c, size_t i, struct hit *h)
 
 	if ((known = hf_literals_at(&c->s->known, c->text, i, &n)) != NULL)
 		take(c, h, (struct hf_span){ i, i + n }, known);
-	if (hf_shapes_at(&c->s->shapes, &c->s->memo, c->text, i, c->edge, &at)) {
+	if (hf_shapes_at(&c->s->shapes, &c->s->memo, c->text, i, c->edge,
+	    &at)) {
 		at.to = unwrap(c, at.to);
 		take(c, h, at, NULL);
 	}

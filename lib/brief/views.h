@@ -10,7 +10,7 @@
 #include "brief/shapes.h"
 
 enum hf_layer {
-	HF_LAYER_BACKSLASH,	/* \n \" \u0041 of JSON, \_ of Markdown … */
+	HF_LAYER_BACKSLASH,	/* JSON's \n \u0041, Markdown's \_ … */
 	HF_LAYER_PERCENT,	/* %2F */
 	HF_LAYER_LINES		/* tokens that a line break splits */
 };

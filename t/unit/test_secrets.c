@@ -253,8 +253,8 @@ test_headers(void)
 	is_kept("PRIMARY_KEY=user_id; REF=" H40);
 }
 
-#define LINE1	"EuFyE/I/xjSbEQNqPYxSklzQLXt2o7uFF4JrRPBevOnczjY8jHWIcN70KB3P"
-#define LINE2	"/8si0coNMnpwroenQ78E9IjYVAm3HYZRgoT3jZaywGF7VlWQA4Sh8uKpQ6jp"
+#define LINE1	"EuFyE/I/xjSbEQNqPYxSklzQLXt2o7uFF4JrRPBevOnczjY8jHWI"
+#define LINE2	"/8si0coNMnpwroenQ78E9IjYVAm3HYZRgoT3jZaywGF7VlWQA4Sh"
 #define LINE3	"qDEHWRLnU/kO3cM77rdb=="
 #define BEGIN	"-----BEGIN " "RSA PRIVATE " "KEY-----"
 #define END	"-----END " "RSA PRIVATE " "KEY-----"

@@ -8,13 +8,14 @@ load helper/state
 @test "begin marks the attempt, in the main, the record and the document" {
 	claude_session
 	begun
-	local a=$(member begun .commit.attempt)
+	local a
+	a=$(member begun .commit.attempt)
 	is phase "$(member begun .commit.phase)" summarizing
 	is record "$(member "$HANDOFF_HOME/records/$a.json" .phase)" \
 	    summarizing
 	[ -f "$HANDOFF_HOME/open/$a" ]
-	is attempt "$(cat "$HANDOFF_HOME/mains/claude.$ID.json" |
-	    jq -r .attempt)" "$a"
+	is attempt "$(member "$HANDOFF_HOME/mains/claude.$ID.json" .attempt)" \
+	    "$a"
 	is epoch "$(member begun .commit.epoch)" 1
 	is seq "$(member "$HANDOFF_HOME/records/$a.json" \
 	    .sourceRevision.seq)" "$(member metrics .metrics.revision.seq)"
@@ -27,12 +28,13 @@ load helper/state
 	claude_session
 	hf-state enable "$ID"
 	briefed
-	hf-commit <brief >done
-	is phase "$(member done .commit.phase)" started
+	hf-commit <brief >committed
+	is phase "$(member committed .commit.phase)" started
 	is record "$(phase)" started
 	invariants
 	is resolve "$(hf-route resolve "$ID")" "$(redirect)"
-	local m=$HANDOFF_HOME/mains/claude.$(redirect).json
+	local m
+	m=$HANDOFF_HOME/mains/claude.$(redirect).json
 	is enabled "$(member "$m" .enabled)" true
 	is from "$(member "$m" .inheritedFrom.id)" "$ID"
 	is open "$(ls "$HANDOFF_HOME/open")" ''
@@ -40,7 +42,7 @@ load helper/state
 	exits 0 hf-commit show "$ID"
 	[[ $output == *'Document the parser in README.md'* ]]
 	exits 0 hf-commit show "$(redirect)"
-	exits 0 hf-commit show "$(member done .commit.attempt)"
+	exits 0 hf-commit show "$(member committed .commit.attempt)"
 	exits 0 hf-commit show "${ID:0:13}"
 	exits 0 hf-commit show --json "$ID"
 	is goal "$(printf '%s' "$output" | jq -r .goal)" \
@@ -50,7 +52,7 @@ load helper/state
 @test "pi: the same" {
 	pi_session
 	briefed
-	hf-commit <brief >done
+	hf-commit <brief >committed
 	invariants
 	[ -n "$(redirect)" ]
 }
@@ -63,8 +65,8 @@ load helper/state
 	is code "$(printf '%s' "$output" | jq -r .error.code)" changed
 	is successors "$(successors)" ''
 	claude_session
-	hf-metrics "$SRC" | with_brief | hf-commit >done
-	is phase "$(member done .commit.phase)" started
+	hf-metrics "$SRC" | with_brief | hf-commit >committed
+	is phase "$(member committed .commit.phase)" started
 	invariants
 }
 
@@ -81,7 +83,8 @@ load helper/state
 	claude_session
 	briefed
 	hf-commit <brief >one
-	local new=$(successors)
+	local new
+	new=$(successors)
 	cp "$new" "$TMPDIR/new"
 	hf-commit <brief >two
 	is commit "$(member two .commit.target.id)" \
@@ -116,7 +119,7 @@ load helper/state
 	printf '{"type":"mode","mode":"normal","sessionId":"%s"}\n' "$ID" \
 	    >>"$SRC"
 	remember
-	hf-commit <brief >done
+	hf-commit <brief >committed
 	invariants
 	claude_session c0dec0de-0000-4a5e-8bad-000000000002
 	briefed
@@ -155,7 +158,7 @@ load helper/state
 	begun
 	exits 75 hf-commit begin <trigger
 	is code "$(printf '%s' "$output" | jq -r .error.code)" busy
-	is records "$(ls "$HANDOFF_HOME/records" | wc -l)" 1
+	is records "$(records)" 1
 	exits 75 hf-trigger --manual < <(hf-state join <metrics)
 	is blockers "$(printf '%s' "$output" | jq -c .trigger.blockers)" \
 	    '["attempt-in-progress"]'
@@ -176,7 +179,7 @@ load helper/state
 	exits 75 hf-commit <brief
 	is code "$(printf '%s' "$output" | jq -r .error.code)" changed
 	with_brief <second >brief
-	hf-commit <brief >done
+	hf-commit <brief >committed
 	is resolve "$(hf-route resolve "$ID")" \
 	    "$(member second .commit.target.id)"
 	invariants
@@ -213,8 +216,8 @@ load helper/state
 	exits 0 hf-commit fail "$(member begun .commit.attempt)"
 	exits 1 hf-commit fail handoff-0
 	briefed
-	hf-commit <brief >done
-	exits 69 hf-commit fail "$(member done .commit.attempt)"
+	hf-commit <brief >committed
+	exits 69 hf-commit fail "$(member committed .commit.attempt)"
 	invariants
 }
 
@@ -257,19 +260,20 @@ load helper/state
 @test "a name that is taken is left alone, whoever took it and when" {
 	claude_session
 	briefed
-	local path=$(member begun .commit.target.path)
+	local path
+	path=$(member begun .commit.target.path)
 	echo foreign >"$path"
-	hf-commit <brief >done
+	hf-commit <brief >committed
 	is foreign "$(cat "$path")" foreign
 	rm "$path"
-	[ "$(member done .commit.target.path)" != "$path" ]
+	[ "$(member committed .commit.target.path)" != "$path" ]
 	invariants
 	# A symbolic link is not followed either.
 	pi_session
 	briefed
 	path=$(member begun .commit.target.path)
 	ln -s "$TMPDIR/elsewhere" "$path"
-	hf-commit <brief >done
+	hf-commit <brief >committed
 	[ ! -e "$TMPDIR/elsewhere" ]
 	rm "$path"
 	invariants
@@ -327,7 +331,7 @@ load helper/state
 	claude_session
 	hook before-switch <<<'cat >/dev/null; env >"$HOME/env"'
 	briefed
-	CLAUDECODE=1 SECRET=x HANDOFF_X=y hf-commit <brief >done
+	CLAUDECODE=1 SECRET=x HANDOFF_X=y hf-commit <brief >committed
 	run grep -c -e SECRET -e CLAUDECODE "$HOME/env"
 	is 'what must not be there' "$output" 0
 	grep -q '^HANDOFF_X=y$' "$HOME/env"
@@ -360,12 +364,12 @@ load helper/state
 	claude_session
 	configure '{"start":["sh","-c","pwd; echo \"$@\" >\"$HOME/args\"; pwd >\"$HOME/pwd\"","x","{agent}","{id}","{path}"]}'
 	briefed
-	hf-commit <brief >done
+	hf-commit <brief >committed
 	is arguments "$(cat "$HOME/args")" \
-	    "claude $(redirect) $(member done .commit.target.path)"
+	    "claude $(redirect) $(member committed .commit.target.path)"
 	is folder "$(cat "$HOME/pwd")" "$WORK"
 	# Its output does not mix with the documents.
-	is documents "$(wc -l <done)" 1
+	is documents "$(wc -l <committed)" 1
 }
 
 @test "recover leaves alone what is under way" {
@@ -374,7 +378,7 @@ load helper/state
 	exits 0 hf-commit recover
 	is silent "$output$stderr" ''
 	is phase "$(phase)" summarizing
-	hf-commit <brief >done
+	hf-commit <brief >committed
 	invariants
 }
 
@@ -382,8 +386,9 @@ load helper/state
 	claude_session
 	configure '{"titleSuffix":" · next {id6}"}'
 	briefed
-	local before=$(stat -c %y "$SRC")
-	hf-commit <brief >done
+	local before
+	before=$(stat -c %y "$SRC")
+	hf-commit <brief >committed
 	is times "$(stat -c %y "$SRC")" "$before"
 	head -c "$(stat -c %s "$TMPDIR/source")" "$SRC" |
 	    cmp - "$TMPDIR/source"
@@ -397,8 +402,8 @@ load helper/state
 	    "handoffTokens":8000,"handoffSaveToDisk":true}'
 	hf-state enable "$ID"
 	briefed --auto
-	hf-commit <brief >done
-	grep -q 'Document the parser' "$(member done .commit.saved)"
+	hf-commit <brief >committed
+	grep -q 'Document the parser' "$(member committed .commit.saved)"
 	invariants
 	pi_session
 	hf-state enable "$ID"
@@ -426,10 +431,10 @@ load helper/state
 	claude_session
 	mkdir -p "$HOME/.pi/agent/sessions"
 	hf-metrics "$SRC" | hf-state join | hf-trigger --manual |
-	    hf-commit begin --to pi | with_brief | hf-commit >done
-	case $(member done .commit.target.path) in
+	    hf-commit begin --to pi | with_brief | hf-commit >committed
+	case $(member committed .commit.target.path) in
 	"$HOME"/.pi/agent/sessions/*) ;;
-	*) fail "$(member done .commit.target.path)" ;;
+	*) fail "$(member committed .commit.target.path)" ;;
 	esac
 	is model "$(cat "$HANDOFF_HOME"/records/* |
 	    jq -c .target.model)" null
@@ -470,7 +475,7 @@ load helper/state
 	is route "$(redirect)" ''
 	invariants
 	# Once there is room, it goes on.
-	hf-commit <brief >done
+	hf-commit <brief >committed
 	invariants
 }
 
@@ -487,7 +492,7 @@ load helper/state
 @test "events: one line a change" {
 	claude_session
 	briefed
-	hf-commit <brief >done
+	hf-commit <brief >committed
 	is events "$(jq -r .event "$HANDOFF_HOME/events.jsonl" |
 	    tr '\n' ' ')" 'begun committed started '
 }

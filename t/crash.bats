@@ -49,7 +49,7 @@ faulty_begin() {
 	(
 		export HANDOFF_OWNER=$BASHPID
 		with_faults env "$@" hf-commit begin <trigger >begun 2>err &&
-		    with_brief <begun | hf-commit >done 2>>err
+		    with_brief <begun | hf-commit >committed 2>>err
 	)
 }
 
@@ -58,7 +58,7 @@ faulty_commit() {
 		export HANDOFF_OWNER=$BASHPID
 		hf-commit begin <trigger >begun 2>err &&
 		    with_brief <begun |
-		    with_faults env "$@" hf-commit >done 2>>err
+		    with_faults env "$@" hf-commit >committed 2>>err
 	)
 }
 
@@ -75,8 +75,9 @@ points() {
 # What the state comes to, times apart.
 picture() {
 	(
-		cd "$OWN/w" && find . -type f ! -name '*.err' ! -path './work/*' \
-		    ! -name events.jsonl | sort | xargs sha256sum
+		cd "$OWN/w" &&
+		    find . -type f -not -path './work/*' \
+		    -not -name events.jsonl | sort | xargs sha256sum
 	)
 }
 
@@ -103,7 +104,7 @@ settles() {
 # The session is held up by nobody: handed off, or it can be now.
 goes_on() {
 	[ -z "$(redirect)" ] || return 0
-	hf-commit begin <trigger >begun && with_brief <begun | hf-commit >done
+	hf-commit begin <trigger >begun && with_brief <begun | hf-commit >committed
 	invariants && [ -n "$(redirect)" ]
 }
 
@@ -235,7 +236,8 @@ killed_twice() {
 @test "the name is taken between the redirect and the publishing" {
 	world claude manual
 	faulty_commit HANDOFF_CRASH_AT=commit.publish || true
-	local to=$(redirect)
+	local to
+	to=$(redirect)
 	echo foreign >"$STORE/$to.jsonl"
 	exits 0 hf-commit recover
 	is foreign "$(cat "$STORE/$to.jsonl")" foreign
@@ -247,7 +249,8 @@ killed_twice() {
 @test "the successor is in use by the time of the recovery" {
 	world claude manual
 	faulty_commit HANDOFF_CRASH_AT=commit.published || true
-	local new=$STORE/$(redirect).jsonl
+	local new
+	new=$STORE/$(redirect).jsonl
 	echo '{"type":"mode","mode":"normal"}' >>"$new"
 	cp "$new" "$OWN/new"
 	exits 0 hf-commit recover
@@ -274,13 +277,13 @@ killed_twice() {
 	# Its time is over.
 	jq -c '.lease.deadline = 1' <"$m" >x && cp x "$m"
 	hf-commit begin <trigger >begun
-	with_brief <begun | hf-commit >done
+	with_brief <begun | hf-commit >committed
 	kill -CONT "$pid"
 	local status=0
 	wait "$pid" || status=$?
 	is 'the late one' "$status" 75
 	is why "$(member late .error.code)" changed
-	is end "$(redirect)" "$(member done .commit.target.id)"
+	is end "$(redirect)" "$(member committed .commit.target.id)"
 	settles
 }
 
@@ -312,7 +315,7 @@ killed_twice() {
 	hf-commit begin <trigger >begun
 	with_brief <begun >brief
 	traced -e trace=openat,fsync,rename,renameat,renameat2,linkat \
-	    hf-commit <brief >done
+	    hf-commit <brief >committed
 	# Each: its number in the trace.
 	at() {
 		grep -n -E "$1" "$TMPDIR/trace" | head -n "${2:-1}" |

@@ -60,7 +60,8 @@ load helper/state
 @test "ids are names: none leaves the state folder, none is cut" {
 	hf-route add 'x/../../evil' '../b c'
 	is end "$(hf-route resolve 'x/../../evil')" '../b c'
-	local long=$(printf 'a%.0s' {1..300})
+	local long
+	long=$(printf 'a%.0s' {1..300})
 	hf-route add "$long" "${long}b"
 	is end "$(hf-route resolve "$long")" "${long}b"
 	exits 1 hf-route resolve "${long%a}"
@@ -84,8 +85,8 @@ load helper/state
 @test "the stage adds where it went, and how to go on there" {
 	claude_session
 	briefed
-	hf-commit <brief >done
-	exits 0 hf-route <done
+	hf-commit <brief >committed
+	exits 0 hf-route <committed
 	printf '%s\n' "$output" >routed
 	is from "$(member routed .route.from)" "$ID"
 	is to "$(member routed .route.to)" "$(redirect)"
@@ -100,7 +101,7 @@ load helper/state
 @test "a transcript that is gone still resolves, and resume says what is wrong" {
 	claude_session
 	briefed
-	hf-commit <brief >done
+	hf-commit <brief >committed
 	rm "$SRC"
 	is end "$(hf-route resolve "$ID")" "$(redirect)"
 	exits 0 hf-route resume -n "$ID"
@@ -133,7 +134,7 @@ load helper/state
 	briefed
 	hf-commit <brief >two
 	is end "$(hf-route resolve "$ID")" "$(member two .commit.target.id)"
-	is records "$(ls "$HANDOFF_HOME/records" | wc -l)" 2
+	is records "$(records)" 2
 }
 
 @test "twenty at once add routes from one end to the other: no circle" {

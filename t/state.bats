@@ -54,7 +54,7 @@ load helper/state
 	claude_session
 	hf-state enable "$ID"
 	briefed
-	hf-commit <brief >done
+	hf-commit <brief >committed
 	exits 0 hf-state disable "$ID"
 	[[ $output == *"still forwarded to $(redirect)"* ]]
 	is end "$(hf-route resolve "$ID")" "$(redirect)"
@@ -137,7 +137,7 @@ load helper/state
 	exits 1 hf-state list
 	exits 1 hf-state records
 	briefed
-	hf-commit <brief >done
+	hf-commit <brief >committed
 	exits 0 hf-state list
 	is sessions "$(printf '%s\n' "$output" | jq -r .session.id | sort)" \
 	    "$(printf '%s\n' "$ID" "$(redirect)" | sort)"
@@ -198,8 +198,9 @@ load helper/state
 	claude_session
 	hf-state enable "$ID"
 	briefed
-	hf-commit <brief >done
-	local to=$(redirect)
+	hf-commit <brief >committed
+	local to
+	to=$(redirect)
 	hf-state export >e.json
 	is version "$(member e.json .version)" 1
 	is enabled "$(member e.json ".mains[\"$ID\"].enabled")" true
@@ -250,25 +251,26 @@ END
 @test "prune: what is old and over; never a route's, an open one's" {
 	claude_session
 	briefed
-	hf-commit <brief >done
-	local a=$(member done .commit.attempt) old f
+	hf-commit <brief >committed
+	local a id
+	a=$(member committed .commit.attempt)
 	old() {
-		f=$HANDOFF_HOME/records/handoff-0188$1-0000-7000-8000-000000000000.json
-		jq -c ".id = \"$(basename "$f" .json)\" | .phase = \"$2\"" \
-		    <"$HANDOFF_HOME/records/$a.json" >"$f"
+		id=handoff-0188$1-0000-7000-8000-000000000000
+		jq -c ".id = \"$id\" | .phase = \"$2\"" \
+		    <"$HANDOFF_HOME/records/$a.json" >x
+		cp x "$HANDOFF_HOME/records/$id.json"
 	}
 	old 0001 failed
 	old 0002 started
 	old 0003 summarizing
 	old 0004 failed
-	: >"$HANDOFF_HOME/open/$(basename "$f" .json)"
 	printf '{"attempt":"x","agent":"claude","id":"x"}' \
-	    >"$HANDOFF_HOME/open/$(basename "$f" .json)"
+	    >"$HANDOFF_HOME/open/$id"
 	touch -d '2 days ago' "$HANDOFF_HOME/records/.x.12.tmp"
 	touch "$HANDOFF_HOME/records/.y.12.tmp"
 	exits 0 hf-state prune
 	is said "$output" '2 records removed'
-	is left "$(ls -A "$HANDOFF_HOME/records" | wc -l)" 4
+	is left "$(records)" 4
 	exits 0 hf-state prune
 	is silent "$output" ''
 	is route "$(hf-route resolve "$ID")" "$(redirect)"
@@ -280,7 +282,7 @@ END
 	mkdir -m 777 "$HANDOFF_HOME"
 	umask 000
 	briefed
-	hf-commit <brief >done
+	hf-commit <brief >committed
 	is open "$(find "$HANDOFF_HOME" -perm /077)" ''
 }
 

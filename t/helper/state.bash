@@ -125,6 +125,11 @@ successors() {
 	find "$STORE" -type f ! -path "$SRC" | sort
 }
 
+# records: how many there are.
+records() {
+	find "$HANDOFF_HOME/records" -type f | wc -l
+}
+
 redirect() {
 	cat "$HANDOFF_HOME"/mains/*."$ID".json 2>/dev/null |
 	    jq -r '.redirect.id // empty'

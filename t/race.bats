@@ -1,0 +1,127 @@
+#!/usr/bin/env bats
+# Many processes at once: one session has one successor; a value that is
+# read is whole.
+
+load helper/common
+load helper/state
+
+# attempt N: the chain, each status but the last in chain N's own hands.
+attempt() {
+	hf-commit begin <trigger >"begun$1" 2>"err$1" || return
+	with_brief <"begun$1" >"brief$1"
+	hf-commit <"brief$1" >"out$1" 2>>"err$1"
+}
+
+# at_once COUNT COMMAND: its statuses, sorted and counted, to the file
+# statuses.
+at_once() {
+	local i pids=''
+	for i in $(seq "$1"); do
+		(
+			s=0
+			"$2" "$i" || s=$?
+			echo "$s" >"status$i"
+		) 3>&- &
+		pids="$pids $!"
+	done
+	# Not all that this shell has started: bats has its own.
+	for i in $pids; do
+		wait "$i"
+	done
+	cat status* | sort | uniq -c | awk '{ print $2 " " $1 }' >statuses
+	rm status[0-9]*
+}
+
+at_once_one_successor() {
+	claude_session
+	hf-metrics "$SRC" | hf-state join | hf-trigger --manual >trigger
+	at_once "$1" attempt
+	is statuses "$(cat statuses)" "0 1"$'\n'"75 $(($1 - 1))"
+	invariants
+	[ -n "$(redirect)" ]
+	is records "$(records)" 1
+	is open "$(ls "$HANDOFF_HOME/open")" ''
+	is drafts "$(find "$HOME" -name '*.tmp')" ''
+}
+
+@test "forty attempts on one session: one successor" {
+	at_once_one_successor 40
+}
+
+# bats test_tags=slow
+@test "two hundred attempts on one session: one successor" {
+	at_once_one_successor 200
+}
+
+in_one_go() {
+	hf-commit <plain >"out$1" 2>"err$1"
+}
+
+@test "twenty in one go, without begin" {
+	claude_session
+	hf-metrics "$SRC" | with_brief >plain
+	at_once 20 in_one_go
+	is 'who succeeded' "$(grep '^0 ' statuses)" '0 1'
+	# The others are told not now, or that it is done.
+	run grep -v -E '^(0|69|75) ' statuses
+	is others "$output" ''
+	invariants
+	[ -n "$(redirect)" ]
+}
+
+same_brief() {
+	hf-commit <brief >"out$1" 2>"err$1"
+}
+
+@test "one attempt committed twenty times at once: one successor" {
+	claude_session
+	briefed
+	at_once 20 same_brief
+	run grep -v -E '^(0|75) ' statuses
+	is others "$output" ''
+	grep -q '^0 ' statuses
+	invariants
+	exits 0 hf-commit <brief
+	is phase "$(printf '%s' "$output" | jq -r .commit.phase)" started
+}
+
+recover_it() {
+	hf-commit recover 2>"err$1"
+}
+
+@test "twenty recover at once: completed once, started once" {
+	claude_session
+	hook start <<<'echo >>"$HOME/started"; sleep 0.2'
+	briefed
+	HANDOFF_CRASH_AT=commit.publish with_faults hf-commit <brief || true
+	at_once 20 recover_it
+	is statuses "$(cat statuses)" '0 20'
+	is started "$(wc -l <"$HOME/started")" 1
+	invariants
+	[ -n "$(redirect)" ]
+}
+
+toggle() {
+	local i
+	for i in {1..10}; do
+		hf-state enable "$ID" && hf-state disable "$ID"
+	done >/dev/null
+}
+
+@test "a reader never sees half a value" {
+	claude_session
+	hf-state enable "$ID" >enabled
+	local m=$HANDOFF_HOME/mains/claude.$ID.json
+	(
+		while [ ! -e stop ]; do
+			jq -e '.id' <"$m" >/dev/null || echo torn >>torn
+		done
+	) 3>&- &
+	local reader=$!
+	at_once 6 toggle
+	: >stop
+	wait "$reader"
+	is statuses "$(cat statuses)" '0 6'
+	[ ! -e torn ]
+	is temporary "$(find "$HANDOFF_HOME" -name '*.tmp')" ''
+}

@@ -13,8 +13,6 @@ enum {
 	COPY_MS = 1000		/* a fork's copies are written in one go */
 };
 
-static const uint32_t none = UINT32_MAX;
-
 #define IS(key, lit) \
 	((key).n == sizeof(lit) - 1 && memcmp((key).s, (lit), (key).n) == 0)
 
@@ -230,7 +228,7 @@ remember(struct hf_codex_own *own, const struct hf_codex_mark *m)
 	if (own->prompts++ - own->lost == HF_CODEX_PROMPTS)
 		own->lost++;
 	own->prompt[i].hash = m->hash[0];
-	own->prompt[i].before = own->rows > 0 ? own->rows - 1 : none;
+	own->prompt[i].row = own->rows;
 }
 
 static bool
@@ -469,14 +467,12 @@ task_ended(struct hf_codex_own *own, struct hf_row *row, bool aborted)
 	chain(own, row);
 }
 
-/* The user took the last prompts back: what follows hangs on the row before
- * them. */
+/* The user took the last prompts back. */
 static void
 rolled_back(struct hf_codex_own *own, struct hf_row *row)
 {
 	int64_t n = hf_json_count(hf_json_get(row->v, "num_turns"));
 	int64_t known = (int64_t)own->prompts - own->lost;
-	uint32_t before;
 
 	if (n == 0 || known == 0)
 		return;
@@ -485,14 +481,11 @@ rolled_back(struct hf_codex_own *own, struct hf_row *row)
 	own->prompts -= (uint32_t)n;
 	own->turn = 0;
 	own->waits = false;
-	before = own->prompt[own->prompts % HF_CODEX_PROMPTS].before;
+	snprintf(own->up, sizeof(own->up), "#%u",
+	    (unsigned)own->prompt[own->prompts % HF_CODEX_PROMPTS].row);
 	chain(own, row);
 	row->turn = HF_TURN_CLOSED;
-	row->parent = HF_PARENT_ROOT;
-	if (before == none)
-		return;
-	snprintf(own->up, sizeof(own->up), "#%u", (unsigned)before);
-	row->parent = HF_PARENT_ID;
+	row->parent = HF_PARENT_BEFORE;
 	row->parent_id = hf_str(own->up);
 }
 
@@ -567,6 +560,8 @@ kept_items(struct hf_scan *sc, const struct hf_row *at)
 			continue;
 		row.ref = at->ref;
 		row.ref.item = ++item;
+		if (sc->only && item != sc->item)
+			continue;
 		row.v = v;
 		row.context = -1;
 		row.time = at->time;

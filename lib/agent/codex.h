@@ -76,9 +76,9 @@ struct hf_codex_own {
 	int64_t copied;		/* when a fork's copies were written, ms */
 	struct hf_codex_mark waiting;	/* a prompt whose other row may
 					 * still come */
-	struct { uint64_t hash; uint32_t before; } prompt[HF_CODEX_PROMPTS];
+	struct { uint64_t hash; uint32_t row; } prompt[HF_CODEX_PROMPTS];
 	uint32_t prompts;	/* on the branch; the last of them are
-				 * remembered, with the row before each */
+				 * remembered */
 	uint32_t lost;		/* those that are not */
 	uint64_t call[HF_CODEX_CALLS];	/* hashes of the last calls' ids */
 	uint32_t calls;

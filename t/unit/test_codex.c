@@ -375,11 +375,12 @@ test_rollback(void)
 	    EVENT("thread_rolled_back", ",\"num_turns\":2")
 	    USER("4") EVENT("thread_rolled_back", ",\"num_turns\":9")
 	    EVENT("thread_rolled_back", ",\"num_turns\":1"));
-	CHECK_INT(got.row[10].parent, HF_PARENT_ID);
-	CHECK_STR(got.up[10], got.id[3]);
+	CHECK_INT(got.row[10].parent, HF_PARENT_BEFORE);
+	CHECK_STR(got.up[10], got.id[4]);
 	CHECK_INT(got.row[10].turn, HF_TURN_CLOSED);
 	CHECK_INT(got.row[11].parent, HF_PARENT_PREV);
-	CHECK_INT(got.row[12].parent, HF_PARENT_ROOT);
+	CHECK_INT(got.row[12].parent, HF_PARENT_BEFORE);
+	CHECK_STR(got.up[12], got.id[1]);
 	CHECK(!(got.row[13].flags & HF_ROW_CHAIN));
 }
 

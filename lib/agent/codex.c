@@ -10,7 +10,8 @@
 enum {
 	KEPT_MAX = 4096,	/* items behind a compaction that are looked
 				 * at */
-	COPY_MS = 1000		/* a fork's copies are written in one go */
+	COPY_MS = 1000		/* a fork's copies are written in one go,
+				 * without a pause */
 };
 
 #define IS(key, lit) \
@@ -214,6 +215,8 @@ is_copy(struct hf_codex_own *own, const struct hf_row *row,
 		own->copying = false;
 		own->turn = 0;
 	}
+	if (own->copying && row->time > own->copied)
+		own->copied = row->time;
 	return own->copying || (own->forked && row->time >= 0 &&
 	    row->time < own->began);
 }

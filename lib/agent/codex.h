@@ -73,7 +73,7 @@ struct hf_codex_own {
 	uint64_t turn;		/* hash of the open turn's id; 0: none */
 	uint64_t line;		/* of the last record */
 	int64_t began;		/* when the session began, ms */
-	int64_t copied;		/* when a fork's copies were written, ms */
+	int64_t copied;		/* when a fork's last copy was written, ms */
 	struct hf_codex_mark waiting;	/* a prompt whose other row may
 					 * still come */
 	struct { uint64_t hash; uint32_t row; } prompt[HF_CODEX_PROMPTS];

@@ -31,9 +31,14 @@ char *
 hf_codex_home(struct hf_err *err)
 {
 	const char *dir = hf_env("CODEX_HOME"), *home;
+	char *real;
 
-	if (dir != NULL)
+	if (dir != NULL && dir[0] == '/')
 		return hf_strdup(dir);
+	if (dir != NULL) {
+		real = realpath(dir, NULL);
+		return real != NULL ? real : hf_strdup(dir);
+	}
 	if ((home = hf_env_home(err)) == NULL)
 		return NULL;
 	return hf_path_join(home, ".codex");

@@ -622,14 +622,19 @@ test_copies(void)
 	CHECK_INT(got.row[6].kind, HF_ROW_PROMPT);
 	CHECK(!(got.row[6].flags & HF_ROW_INHERITED));
 	CHECK(grew(7, 3, 0, 0, 2));
+	/* Copying that takes its time, without a pause. */
+#define LATER(s, text) AT(s) "\"response_item\",\"payload\":{\"type\":" \
+	"\"message\",\"role\":\"user\",\"content\":\"" text "\"}}\n"
+	feed(META(ID1, "") META(ID2, "") LATER("01", "1") LATER("02", "2")
+	    LATER("04", "3"));
+	CHECK(got.row[3].flags & HF_ROW_INHERITED);
+	CHECK(!(got.row[4].flags & HF_ROW_INHERITED));
 	/* All written in one second: the ids of the turns tell. */
 #define BEGUN(turn) AT("00") "\"event_msg\",\"payload\":{\"type\":" \
 	"\"task_started\",\"turn_id\":\"" turn "\"}}\n"
-#define ASKED(text) AT("00") "\"response_item\",\"payload\":{\"type\":" \
-	"\"message\",\"role\":\"user\",\"content\":\"" text "\"}}\n"
 	feed(META(ID1, "") META(ID2, "")
-	    BEGUN("019b0000-0000-7000-8000-000000000001") ASKED("Old.")
-	    BEGUN("01a22e00-0009-7000-8000-000000000001") ASKED("New."));
+	    BEGUN("019b0000-0000-7000-8000-000000000001") LATER("00", "Old.")
+	    BEGUN("01a22e00-0009-7000-8000-000000000001") LATER("00", "New."));
 	CHECK(got.row[3].flags & HF_ROW_INHERITED);
 	CHECK(!(got.row[4].flags & HF_ROW_INHERITED));
 	CHECK_INT(got.row[4].turn, HF_TURN_OPEN);

@@ -69,15 +69,15 @@ is_uuid(struct hf_str a)
 int64_t
 hf_codex_time(struct hf_str id)
 {
-	int64_t ms = 0;
+	uint64_t ms = 0;
 	size_t i;
 
 	if (!is_uuid(id) || id.s[14] != '7')
 		return -1;
-	for (i = 0; i < 13; i++)
+	for (i = 0; i < 13; i++)	/* 48 bits, and a dash */
 		if (i != 8)
-			ms = ms << 4 | hex(id.s[i]);
-	return ms;
+			ms = ms << 4 | ((unsigned)hex(id.s[i]) & 0xf);
+	return (int64_t)ms;
 }
 
 static bool

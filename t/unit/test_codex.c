@@ -316,8 +316,8 @@ test_harness(void)
 		"<user_instructions>x", "<skill>\\n<name>x</name>",
 		"<subagent_notification>{}", "<hook_prompt hook_run_id='1'>",
 		"Warning: apply_patch was requested via exec_command. x",
-		"Another language model started to solve this problem and "
-		"produced a summary of its thinking process. x" };
+		("Another language model started to solve this problem and "
+		"produced a summary of its thinking process. x") };
 	static const char *const own[] = { "<b>bold</b> please",
 		"<handoff> me", "Warning: it fails", "# AGENTS.md is wrong",
 		"<_>x", "a <environment_context>" };

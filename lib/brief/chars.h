@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/text.h"
 
@@ -24,26 +25,12 @@ enum hf_chars {
 	HF_CH_BASE64 = HF_CH_ALNUM | HF_CH_PLUS
 };
 
+extern const uint16_t hf_chars_sets[256];
 /* All sets that c is in. */
 static inline unsigned
 hf_chars(char c)
 {
-	if (c >= 'a' && c <= 'z')
-		return HF_CH_LOWER | (c <= 'f' ? HF_CH_HEX : 0);
-	if (c >= 'A' && c <= 'Z')
-		return HF_CH_UPPER;
-	if (c >= '0' && c <= '9')
-		return HF_CH_DIGIT;
-	switch (c) {
-	case '_': return HF_CH_UNDER;
-	case '-': return HF_CH_DASH;
-	case '.': return HF_CH_DOT;
-	case '+': case '/': return HF_CH_PLUS;
-	case '=': return HF_CH_EQUAL;
-	case '~': return HF_CH_TILDE;
-	case '%': return HF_CH_PERCENT;
-	default: return 0;
-	}
+	return hf_chars_sets[(unsigned char)c];
 }
 
 /* Where the run of characters of a set that begins at i ends, at most max

@@ -172,7 +172,8 @@ line_before(struct hf_str text, size_t i, size_t edge)
 bool
 hf_pem_tail(struct hf_str text, size_t at, size_t edge, struct hf_span *out)
 {
-	size_t end = boundary(text, at, "-----END "), i = at, k;
+	size_t end = boundary(text, at, "-----END "), i = at, k, n;
+	size_t longest = 0;
 
 	if (end == 0)
 		return false;
@@ -187,13 +188,13 @@ hf_pem_tail(struct hf_str text, size_t at, size_t edge, struct hf_span *out)
 			i--;
 		k = line_before(text, i, edge);
 	}
-	if (k == SIZE_MAX || hf_chars_run(text, k, HF_CH_BASE64, FIRST_MIN)
-	    - k < FIRST_MIN)
-		return false;
 	while (k != SIZE_MAX && at - k < BODY_MAX) {
 		i = k;
+		n = hf_chars_run(text, k, HF_CH_BASE64, BODY_MAX) - k;
+		if (n > longest)
+			longest = n;
 		k = line_before(text, i, edge);
 	}
 	*out = (struct hf_span){ i, end };
-	return true;
+	return longest >= FIRST_MIN;
 }

@@ -20,7 +20,8 @@ enum {
 	VIEWS = JSON_DEPTH + 1,
 	SEEN_MAX = 1 << 16,	/* placeholders that can be restored */
 	WRAP_MIN = 60,		/* columns of a line that was wrapped */
-	NEAR = 64		/* a header's name and its value's scheme */
+	NEAR = 64,		/* a header's name and its value's scheme */
+	NEAR_LINES = 32		/* the same as it is in most cases */
 };
 
 /* A placeholder that was made; tag are its digits. */
@@ -456,7 +457,7 @@ peel(struct hf_secrets *s, struct hf_str text, enum hf_layer layer,
 		count = sweep(s, text, view, n, out);
 	}
 	if (count == 0 && (n > 0 || max == 0) &&
-	    hf_view_make(&view[n], HF_LAYER_LINES, top, near))
+	    hf_view_make(&view[n], HF_LAYER_LINES, top, NEAR_LINES))
 		count = sweep(s, text, view, n + 1, out);
 	return count;
 }
@@ -481,10 +482,15 @@ pass(struct hf_secrets *s, struct hf_str text, struct hf_buf *out)
 size_t
 hf_secrets_mask(struct hf_secrets *s, struct hf_buf *out, struct hf_str text)
 {
-	struct hf_buf now = HF_BUF_MAX(out->max), next = HF_BUF_MAX(out->max);
-	struct hf_buf swap;
+	struct hf_buf now = HF_BUF_MAX(out->max), next = now, swap;
+	bool empty = out->len == 0 && !out->full;
 	size_t n, count = 0;
 
+	/* Work in the memory that is there. */
+	if (empty) {
+		next = *out;
+		*out = now;
+	}
 	make_ready(s);
 	for (size_t i = 0; i < PASSES_MAX; i++) {
 		if ((n = pass(s, text, &next)) == 0)
@@ -496,13 +502,13 @@ hf_secrets_mask(struct hf_secrets *s, struct hf_buf *out, struct hf_str text)
 		hf_buf_clear(&next);
 		text = hf_buf_view(&now);
 	}
-	if (count > 0 && out->len == 0) {
+	if (empty) {
 		swap = *out;
-		*out = now;
-		now = swap;
-	} else {
-		hf_buf_str(out, text);
+		*out = count > 0 ? now : next;
+		*(count > 0 ? &now : &next) = swap;
 	}
+	if (count == 0 || !empty)
+		hf_buf_str(out, text);
 	/* What had no room in between has none now. */
 	if (now.full)
 		out->full = true;

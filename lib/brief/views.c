@@ -119,22 +119,17 @@ static size_t
 broken(struct hf_str a, size_t i, char out[4], size_t *n)
 {
 	size_t from = i, end;
-	struct hf_str rest;
-	char before;
+	char before = i > 0 ? a.s[i - 1] : ' ';
 
 	(void)out;
-	if (i > 0 && a.s[i - 1] == '\r')
-		return 0;
-	before = i > 0 ? a.s[i - 1] : ' ';
 	if (a.s[i] == '\r')
 		i++;
-	if (i >= a.n || a.s[i] != '\n' || (hf_chars(before) &
+	if (a.n - i < 4 || a.s[i] != '\n' || (hf_chars(before) &
 	    (HF_CH_TOKEN | HF_CH_DOT | HF_CH_PLUS)) == 0)
 		return 0;
 	i++;
-	end = hf_chars_run(a, i, HF_CH_ALNUM, 64);
-	rest = hf_strn(a.s + i, end - i);
-	if (rest.n < 3 || !hf_chars_garbled(rest))
+	end = hf_chars_run(a, i, HF_CH_ALNUM, 24);
+	if (end - i < 3 || !hf_chars_garbled(hf_strn(a.s + i, end - i)))
 		return 0;
 	*n = 0;
 	return i - from;

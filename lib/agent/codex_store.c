@@ -300,7 +300,7 @@ hf_codex_tail(const char *path, size_t max, struct hf_buf *out)
 	return true;
 }
 
-/* Does the line name the session? Then its name is appended. */
+/* Does the line name the session? Then out becomes its name. */
 static bool
 names(struct hf_str line, struct hf_str id, struct hf_buf *out)
 {
@@ -310,8 +310,10 @@ names(struct hf_str line, struct hf_str id, struct hf_buf *out)
 	struct hf_str name = hf_str_trim(hf_json_get_str(v, "thread_name"));
 	bool is = hf_str_eq(hf_json_get_str(v, "id"), id) && name.n > 0;
 
-	if (is)
+	if (is) {
+		hf_buf_clear(out);
 		hf_buf_str(out, name);
+	}
 	hf_json_free(j);
 	return is;
 }
@@ -336,8 +338,8 @@ hf_codex_name(const char *path, struct hf_str id, struct hf_buf *out)
 		for (to = at; to < all.n && all.s[to] != '\n'; to++)
 			;
 		at = to;
-		hf_buf_clear(out);
-		found = names(hf_strn(all.s + from, to - from), id, out);
+		if (names(hf_strn(all.s + from, to - from), id, out))
+			found = true;
 	}
 	hf_buf_release(&tail);
 	return found;

@@ -282,6 +282,8 @@ test_prompts(void)
 	CHECK_INT(kinds(HF_ROW_PROMPT), 2);
 	feed(OWN USER("One.") SAID("1") USER("One.") SAID("1"));
 	CHECK_INT(kinds(HF_ROW_PROMPT), 2);	/* items only */
+	feed(OWN USER("One.") TYPED("One.") TYPED("One."));
+	CHECK_INT(kinds(HF_ROW_PROMPT), 2);	/* an item was lost */
 	feed(OWN TYPED("One.") TYPED("Two."));
 	CHECK_INT(kinds(HF_ROW_PROMPT), 2);	/* events only */
 	feed(OWN USER("One.") DONE("UserMessage", "\"content\":[{\"type\":"
@@ -472,6 +474,10 @@ test_fork_usage(void)
 	feed_as(ID1, PARENT FORK("") TOKENS(COUNTS(50, 0, 0, 6),
 	    COUNTS(50, 0, 0, 6), 56));
 	CHECK(grew(4, 50, 0, 0, 6));	/* from zero, and beyond */
+	feed_as(ID1, META(ID2, "") TOKENS(COUNTS(10, 0, 0, 2),
+	    COUNTS(10, 0, 0, 2), 12) FORK("") TOKENS(COUNTS(10, 0, 0, 2),
+	    COUNTS(10, 0, 0, 2), 12));
+	CHECK(grew(3, 0, 0, 0, 0));	/* said again */
 }
 
 /* ---- compactions ---- */
@@ -596,6 +602,8 @@ test_meta(void)
 	CHECK_STR(got.s.cwd, "/w");
 }
 
+#define LATER(s, text) AT(s) "\"response_item\",\"payload\":{\"type\":" \
+	"\"message\",\"role\":\"user\",\"content\":\"" text "\"}}\n"
 /* A fork that copied its parent's rows, written anew or as they were. */
 static void
 test_copies(void)
@@ -622,9 +630,14 @@ test_copies(void)
 	CHECK_INT(got.row[6].kind, HF_ROW_PROMPT);
 	CHECK(!(got.row[6].flags & HF_ROW_INHERITED));
 	CHECK(grew(7, 3, 0, 0, 2));
+	/* Of a fork, what is older than it is. */
+	feed(AT("10") "\"session_meta\",\"payload\":{\"id\":\"" ID1
+	    "\",\"timestamp\":\"2026-01-15T09:00:10.000Z\","
+	    "\"forked_from_id\":\"" ID2 "\"}}\n" USER("Old.")
+	    LATER("10", "New."));
+	CHECK(got.row[1].flags & HF_ROW_INHERITED);
+	CHECK(!(got.row[2].flags & HF_ROW_INHERITED));
 	/* Copying that takes its time, without a pause. */
-#define LATER(s, text) AT(s) "\"response_item\",\"payload\":{\"type\":" \
-	"\"message\",\"role\":\"user\",\"content\":\"" text "\"}}\n"
 	feed(META(ID1, "") META(ID2, "") LATER("01", "1") LATER("02", "2")
 	    LATER("04", "3"));
 	CHECK(got.row[3].flags & HF_ROW_INHERITED);
@@ -711,6 +724,8 @@ test_outputs(void)
 	    "Wall time: 0 seconds\\nOutput:\\nSuccess.\"", "Success.", 0,
 	    false));
 	CHECK(outputs("\"Process exited with code 0\"", "", 0, false));
+	CHECK(outputs("\"Process exited with code 0\\nExit code: 9\"",
+	    "Exit code: 9", 0, false));
 	CHECK(outputs("\"Chunk ID: 1\\nProcess running with session ID 5"
 	    "\\nOutput:\\nx\"", "Chunk ID: 1\nProcess running with session "
 	    "ID 5\nOutput:\nx", HF_EXIT_UNKNOWN, false));
@@ -963,6 +978,7 @@ test_names(void)
 	    "\"}\n{\"id\":\"" ID3 "\"}\n");
 	path_of(&s, DAY NAME(ID1));
 	CHECK_STR(s.id, ID1);
+	CHECK_STR(s.title, "New");
 	CHECK(!s.archived);
 	path_of(&s, DAY NAME(ID1) ".zst");
 	CHECK_STR(s.id, ID1);
@@ -1102,6 +1118,12 @@ test_live(void)
 	CODEX->live(&s, &live);
 	CHECK(live.open && !live.dead);
 	CHECK_INT(live.pid, 0);
+	close(fd);
+	/* Another who asks at the same time. */
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	CHECK(flock(fd, LOCK_SH | LOCK_NB) == 0);
+	CODEX->live(&s, &live);
+	CHECK(!live.open);
 	close(fd);
 	/* It was only asked: the client gets it again. */
 	CODEX->live(&s, &live);

@@ -98,8 +98,9 @@ goal(struct maker *m)
 	const struct hf_fact_text *r = latest_request(m->f);
 	struct hf_str base;
 
-	if (r == NULL || (hf_cues_filler(r->text) && m->rules.seed.goal.n > 0)) {
-		hf_brief_goal(m->b, m->rules.seed.goal.n > 0 ? m->rules.seed.goal :
+	base = m->rules.seed.goal;
+	if (r == NULL || (hf_cues_filler(r->text) && base.n > 0)) {
+		hf_brief_goal(m->b, base.n > 0 ? base :
 		    HF_STR("Continue the session: it holds no request of "
 		    "its user"));
 		return;

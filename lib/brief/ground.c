@@ -22,7 +22,7 @@ struct check {
 	struct hf_tokens tokens;
 	struct hf_rules rules;
 	bool seeded;
-	struct hf_units generic;	/* words that any report of success has */
+	struct hf_units generic;	/* what any report of success says */
 	/* sentences that the user wrote, rules or not */
 	struct hf_units *said;
 	size_t nsaid;

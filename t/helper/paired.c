@@ -55,6 +55,10 @@ run(char **argv, const char *input)
 	pid_t pid;
 	int status, rc;
 
+	if (argv[0] == NULL) {
+		errno = EINVAL;
+		die("no command");
+	}
 	posix_spawn_file_actions_init(&fa);
 	posix_spawn_file_actions_addopen(&fa, 0, input, O_RDONLY, 0);
 	posix_spawn_file_actions_addopen(&fa, 1, "/dev/null", O_WRONLY, 0);

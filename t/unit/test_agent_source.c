@@ -198,7 +198,7 @@ test_parts(void)
 	struct hf_session s;
 	struct hf_source src;
 	struct hf_record rec;
-	struct hf_ref ref[4];
+	struct hf_ref ref[4] = { { 0 } };
 	int64_t n;
 	int i;
 

@@ -159,3 +159,13 @@ open_turn() {
 	[ "$status" -eq 73 ] || [ "$status" -eq 74 ]
 	[ -z "$(successors)" ]
 }
+
+@test "a secret in anybody's brief is masked before the record and the successor are written" {
+	token=ghp_$(printf 'a1B2%.0s' 1 2 3 4 5 6 7 8 9)
+	hf-metrics "$source" | hf-summarize | hf-validate |
+		jq -c --arg t "$token" '.brief.pending += ["Use " + $t + " for the upload"]' |
+		hf-commit >out
+	jq -e '.commit.phase == "committed" or .commit.phase == "started"' out
+	run ! grep -rqF "$token" "$HANDOFF_HOME" "$(successors)"
+	handoff show "$id" | grep -q 'Use \[secret:[0-9a-f]*\] for the upload'
+}

@@ -101,6 +101,26 @@ hf_brief_remove(struct hf_brief *b, enum hf_field f, size_t i)
 	l->n--;
 }
 
+void
+hf_brief_map(const struct hf_brief *from, struct hf_brief *to,
+    void (*put)(struct hf_buf *out, struct hf_str text, void *arg), void *arg)
+{
+	struct hf_buf text = HF_BUF_INIT;
+	size_t f, i;
+
+	hf_brief_init(to);
+	put(&text, from->goal, arg);
+	hf_brief_goal(to, hf_buf_view(&text));
+	for (f = HF_GOAL + 1; f < HF_FIELDS; f++)
+		for (i = 0; i < from->list[f].n; i++) {
+			hf_buf_clear(&text);
+			put(&text, from->list[f].item[i], arg);
+			hf_brief_add(to, (enum hf_field)f,
+			    hf_buf_view(&text));
+		}
+	hf_buf_release(&text);
+}
+
 /* ---- JSON ---- */
 
 struct hf_jnode *

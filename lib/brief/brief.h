@@ -32,6 +32,12 @@ void	hf_brief_goal(struct hf_brief *b, struct hf_str text);
 void	hf_brief_add(struct hf_brief *b, enum hf_field f, struct hf_str t);
 void	hf_brief_remove(struct hf_brief *b, enum hf_field f, size_t i);
 
+/* *to (initialised by it) is from with each text passed through put, which
+ * appends what becomes of it. */
+void	hf_brief_map(const struct hf_brief *from, struct hf_brief *to,
+	    void (*put)(struct hf_buf *out, struct hf_str text, void *arg),
+	    void *arg);
+
 /* The brief in a model's answer: fence stripped, each '{' tried, the
  * schema enforced (CASES V1 to V4). HF_E_INVALID_BRIEF (with the JSON
  * pointer), HF_E_EMPTY, HF_E_TRUNCATED, HF_E_OVERFLOW for a size beyond

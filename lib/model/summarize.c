@@ -76,23 +76,9 @@ job_open(struct job *j, const struct hf_summarize *how,
 /* ---- computed ---- */
 
 static void
-mask_brief(struct hf_secrets *s, const struct hf_brief *from,
-    struct hf_brief *to)
+mask_text(struct hf_buf *out, struct hf_str text, void *arg)
 {
-	struct hf_buf text = HF_BUF_INIT;
-	size_t f, i;
-
-	hf_brief_init(to);
-	hf_secrets_mask(s, &text, from->goal);
-	hf_brief_goal(to, hf_buf_view(&text));
-	for (f = HF_GOAL + 1; f < HF_FIELDS; f++)
-		for (i = 0; i < from->list[f].n; i++) {
-			hf_buf_clear(&text);
-			hf_secrets_mask(s, &text, from->list[f].item[i]);
-			hf_brief_add(to, (enum hf_field)f,
-			    hf_buf_view(&text));
-		}
-	hf_buf_release(&text);
+	hf_secrets_mask(arg, out, text);
 }
 
 static void
@@ -121,7 +107,7 @@ computed(struct job *j, struct hf_answer *a, const struct hf_err *failed,
 		return -1;
 	if (failed != NULL)
 		say_failure(&plain, failed);
-	mask_brief(j->secrets, &plain, &brief);
+	hf_brief_map(&plain, &brief, mask_text, j->secrets);
 	t = hf_jtree_new();
 	hf_buf_clear(&a->text);
 	hf_jtree_write(&a->text, hf_brief_to_json(t, &brief), false);

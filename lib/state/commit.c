@@ -8,6 +8,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "brief/brief.h"
+#include "brief/secrets.h"
 #include "state/draft.h"
 #include "state/events.h"
 #include "state/extras.h"
@@ -23,7 +24,8 @@ struct commit {
 	struct hf_config config;
 	struct hf_session session;
 	struct hf_metrics metrics;
-	char *brief;			/* compact JSON */
+	struct hf_brief given;		/* as the document has it */
+	char *brief;			/* compact JSON, secrets masked */
 	char hash[DIGEST_LEN];
 	struct hf_attempt r;
 	struct hf_lease handed;		/* as the document has it */
@@ -37,26 +39,51 @@ static int
 read_brief(struct commit *c, struct hf_err *err)
 {
 	const struct hf_jval *v = hf_doc_get(c->doc, "brief");
-	struct hf_buf text = HF_BUF_INIT;
-	struct hf_jtree *t;
-	struct hf_brief b;
-	int rc;
 
+	hf_brief_init(&c->given);
 	if (v == NULL)
 		return hf_err_set(err, HF_E_MISSING,
 		    "the document has no brief: hf-validate makes it");
-	hf_brief_init(&b);
-	rc = hf_brief_from_json(&b, v, err);
-	if (rc == 0) {
-		t = hf_jtree_new();
-		hf_jtree_write(&text, hf_brief_to_json(t, &b), false);
-		hf_jtree_free(t);
-		c->brief = hf_buf_steal(&text);
-		hf_brief_hash(&b, c->hash);
-	}
-	hf_buf_release(&text);
-	hf_brief_release(&b);
-	return rc;
+	return hf_brief_from_json(&c->given, v, err);
+}
+
+static void
+mask_text(struct hf_buf *out, struct hf_str text, void *arg)
+{
+	hf_secrets_mask(arg, out, text);
+}
+
+static void
+restore_text(struct hf_buf *out, struct hf_str text, void *arg)
+{
+	hf_secrets_restore(arg, out, text);
+}
+
+/* The last look for secrets, whoever wrote the brief; exact placeholders
+ * are put back only on request. */
+static int
+mask_brief(struct commit *c, struct hf_err *err)
+{
+	struct hf_secrets *known = hf_secrets_load(&c->config,
+	    c->session.cwd, err);
+	struct hf_buf text = HF_BUF_INIT;
+	struct hf_brief masked, stored;
+	struct hf_jtree *t;
+
+	if (known == NULL)
+		return -1;
+	hf_brief_map(&c->given, &masked, mask_text, known);
+	hf_brief_map(&masked, &stored, c->config.secrets_restore ?
+	    restore_text : mask_text, known);
+	t = hf_jtree_new();
+	hf_jtree_write(&text, hf_brief_to_json(t, &stored), false);
+	c->brief = hf_buf_steal(&text);
+	hf_brief_hash(&stored, c->hash);
+	hf_jtree_free(t);
+	hf_brief_release(&masked);
+	hf_brief_release(&stored);
+	hf_secrets_free(known);
+	return 0;
 }
 
 /* The record of the attempt that a document names. */
@@ -412,17 +439,22 @@ hf_commit(struct hf_store *st, const struct hf_begin *how, struct hf_doc *d,
 	struct commit c = { .st = st, .doc = d };
 	int rc = -1;
 
-	if (read_brief(&c, err) < 0)
+	if (read_brief(&c, err) < 0) {
+		hf_brief_release(&c.given);
 		return -1;
+	}
 	if (hf_metrics_from_doc(d, &c.session, &c.metrics, err) == 0) {
 		if (hf_config_load(&c.config, err) == 0) {
-			rc = commit(&c, how, err);
+			rc = mask_brief(&c, err);
+			if (rc == 0)
+				rc = commit(&c, how, err);
 			hf_config_release(&c.config);
 		}
 		hf_session_release(&c.session);
 		hf_metrics_release(&c.metrics);
 	}
 	hf_record_release(&c.r);
+	hf_brief_release(&c.given);
 	free(c.brief);
 	return rc;
 }

@@ -23,6 +23,7 @@ LIB_SRCS := $(filter-out $(MODEL_SRCS),$(wildcard lib/*/*.c))
 CMD_SRCS := $(wildcard cmd/*.c)
 UNIT_SRCS := $(wildcard t/unit/*.c)
 HELPER_SRCS := $(wildcard t/helper/*.c)
+EVAL_SRCS := $(wildcard t/eval/*.c)
 FUZZ_SRCS := $(filter-out t/fuzz/replay.c,$(wildcard t/fuzz/*.c))
 MAN_PAGES := $(wildcard man/*.[1-9])
 BATS := $(wildcard t/*.bats)
@@ -144,6 +145,10 @@ $(BUILD)/$(1)/helper/%: $(BUILD)/$(1)/obj/t/helper/%.o $(BUILD)/$(1)/libhf.a
 	@mkdir -p $$(@D)
 	$$(call say,LINK,$$@)
 	$$(Q)$$(call link,$(1))
+$(BUILD)/$(1)/eval: $(EVAL_SRCS:%.c=$(BUILD)/$(1)/obj/%.o) \
+		$(BUILD)/$(1)/libhf.a
+	$$(call say,LINK,$$@)
+	$$(Q)$$(call link,$(1))
 $(FUZZERS:%=$(BUILD)/$(1)/fuzz/%): \
 $(BUILD)/$(1)/fuzz/%: $(BUILD)/$(1)/obj/t/fuzz/%.o \
 		$(if $(filter-out fuzz,$(1)),$(REPLAY)) \
@@ -160,7 +165,7 @@ $(1)-tests: $(UNITS:%=$(BUILD)/$(1)/unit/%) \
 	$(FUZZERS:%=$(BUILD)/$(1)/fuzz/%)
 $(1)-objects: $(patsubst %.c,$(BUILD)/$(1)/obj/%.o,$(LIB_SRCS) \
 	$(MODEL_SRCS) $(CMD_SRCS) $(UNIT_SRCS) $(HELPER_SRCS) \
-	$(wildcard t/fuzz/*.c))
+	$(EVAL_SRCS) $(wildcard t/fuzz/*.c))
 -include $(wildcard $(BUILD)/$(1)/obj/*/*.d $(BUILD)/$(1)/obj/*/*/*.d)
 endef
 $(foreach v,$(VARIANTS),$(eval $(call variant,$(v))))
@@ -200,6 +205,10 @@ fuzz: fuzz-tests
 interop: all
 	sh t/interop/run "$(abspath $(BUILD))/bin"
 	sh t/interop/matrix "$(abspath $(BUILD))/bin"
+
+# What is left of a session after five handoffs; EVAL='-n 20 -v' and so on.
+eval: all $(BUILD)/release/eval
+	HF_BUILD='$(abspath $(BUILD))' sh t/eval/run $(EVAL)
 
 bench: all
 	HF_BIN='$(abspath $(BUILD))/bin' sh scripts/bench
@@ -250,7 +259,7 @@ clean:
 	rm -rf $(BUILD)
 
 FORCE:
-.PHONY: all check lint asan valgrind bench demo install uninstall dist
+.PHONY: all check lint asan valgrind bench demo eval install uninstall dist
 .PHONY: distcheck clean fuzz interop deps FORCE
 .DELETE_ON_ERROR:
 # Objects of tests are wanted again.

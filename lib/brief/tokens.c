@@ -401,10 +401,13 @@ grouped(struct hf_str a, size_t i, char out[32], size_t *n)
 static void
 put_grouped(struct hf_tokens *t, struct hf_str text)
 {
-	const char *comma = text.s, *end = text.s + text.n;
+	const char *comma = text.s, *end;
 	char digits[32];
 	size_t i, n;
 
+	if (text.n == 0)
+		return;
+	end = text.s + text.n;
 	while ((comma = memchr(comma, ',', (size_t)(end - comma))) != NULL) {
 		i = (size_t)(comma - text.s);
 		while (i > 0 && is_digit(text.s[i - 1]))

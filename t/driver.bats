@@ -169,3 +169,11 @@ open_turn() {
 	run ! grep -rqF "$token" "$HANDOFF_HOME" "$(successors)"
 	handoff show "$id" | grep -q 'Use \[secret:[0-9a-f]*\] for the upload'
 }
+
+@test "a session that does not say its folder is refused: it is never guessed" {
+	jq -c 'del(.cwd)' "$source" >nocwd
+	cat nocwd >"$source"
+	run -65 handoff now "$source"
+	[[ $output == *'which folder it belongs to'* ]]
+	[ -z "$(successors)" ]
+}

@@ -319,6 +319,10 @@ begin(struct begin *b, struct hf_err *err)
 	if (b->session.path == NULL || b->session.id == NULL)
 		return hf_err_set(err, HF_E_MISSING,
 		    "the document's session has no id or no path");
+	/* It is never guessed: a successor in another folder is lost. */
+	if (b->session.cwd == NULL)
+		return hf_err_set(err, HF_E_UNSUPPORTED, "session '%s' does "
+		    "not say which folder it belongs to", b->session.id);
 	if (hf_main_owner(b->session.path, err) < 0)
 		return -1;
 	if (hf_store_lease(b->st, hf_attempt_seconds(&b->config),

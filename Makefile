@@ -132,7 +132,8 @@ $(BUILD)/$(1)/bin/%: $(BUILD)/$(1)/obj/cmd/%.o $(BUILD)/$(1)/libhfmodel.a \
 $(BUILD)/$(1)/bin/handoff: scripts/handoff
 	@mkdir -p $$(@D)
 	$$(call say,COPY,$$@)
-	$$(Q)$$(INSTALL) -m 755 scripts/handoff $$@
+	$$(Q)sed 's/@VERSION@/$$(VERSION)/' scripts/handoff >$$@.tmp
+	$$(Q)chmod 755 $$@.tmp && mv $$@.tmp $$@
 
 $(UNITS:%=$(BUILD)/$(1)/unit/%): \
 $(BUILD)/$(1)/unit/%: $(BUILD)/$(1)/obj/t/unit/%.o \

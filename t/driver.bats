@@ -177,3 +177,8 @@ open_turn() {
 	[[ $output == *'which folder it belongs to'* ]]
 	[ -z "$(successors)" ]
 }
+
+@test "--version says the same as the commands" {
+	run -0 handoff --version
+	[ "$output" = "handoff $(hf-metrics --version | cut -d ' ' -f 2)" ]
+}

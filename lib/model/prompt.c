@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-enum { FILES_MAX = 100, TODOS_MAX = 50, FAILURES_MAX = 20, TEXT_MAX = 4000 };
+enum { FILES_MAX = 100, TODOS_MAX = 50, FAILURES_MAX = 20, TEXT_MAX = 4000,
+	BUDGET_MIN = 4096 };
 
 static const char head[] =
 "===== TRANSCRIPT OF A CODING SESSION =====\n"
@@ -181,19 +182,24 @@ int
 hf_prompt_build(struct hf_prompt *p, struct hf_walk *w,
     const struct hf_facts *facts, struct hf_err *err)
 {
-	struct hf_render r = { .budget = p->budget };
+	struct hf_render r = { 0 };
+	size_t frame;
 
 	if (p->secrets != NULL) {
 		r.mask = mask_cb;
 		r.mask_arg = p->secrets;
 	}
+	hf_prompt_instruct(p, facts);
+	frame = sizeof(head) + sizeof(foot) + p->instruction.len;
+	if (p->budget > 0)
+		r.budget = p->budget > frame + BUDGET_MIN ?
+		    p->budget - frame : BUDGET_MIN;
 	hf_buf_puts(&p->transcript, head);
 	if (hf_render(w, &r, &p->transcript, err) < 0)
 		return -1;
 	hf_buf_puts(&p->transcript, foot);
 	p->elided = r.elided;
 	p->rows = r.rows;
-	hf_prompt_instruct(p, facts);
 	return 0;
 }
 

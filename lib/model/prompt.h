@@ -16,7 +16,9 @@ struct hf_prompt {
 	struct hf_str focus;		/* none: the default one for automatic
 					 * runs, nothing for manual ones */
 	bool automatic;
-	size_t budget;			/* bytes for the transcript; 0: all */
+	size_t budget;			/* bytes for all of it; 0: no limit.
+					 * What has to go is the transcript's,
+					 * render.h; never below a few KB */
 	/* out */
 	struct hf_buf transcript;	/* with its frame */
 	struct hf_buf instruction;

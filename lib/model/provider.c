@@ -3,9 +3,17 @@
 #include <string.h>
 
 #include "base/opt.h"
+#include "model/anthropic.h"
 #include "model/command.h"
+#include "model/gemini.h"
+#include "model/openai.h"
+#include "model/responses.h"
 
 static const struct hf_provider *const table[] = {
+	&hf_provider_anthropic,
+	&hf_provider_openai,
+	&hf_provider_responses,
+	&hf_provider_gemini,
 	&hf_provider_command,
 };
 

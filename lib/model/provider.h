@@ -7,6 +7,8 @@
 
 #include "agent/agent.h"
 #include "config/config.h"
+#include "model/http.h"
+#include "model/key.h"
 #include "model/prompt.h"
 
 /* What a provider is asked. All borrowed. */
@@ -14,12 +16,20 @@ struct hf_ask {
 	const struct hf_config *config;
 	const struct hf_session *session;
 	const struct hf_prompt *prompt;
-	const char *model;		/* NULL: the provider's default */
+	const char *model;		/* NULL: none is named */
+	bool model_forced;		/* also against the context's own */
 	struct hf_str context;		/* a request body of one's own
-					 * (--context); none */
-	/* Told of what has come so far: text bytes, output tokens if known. */
+					 * (--context), masked; none */
+	/* Makes prompt shorter: at most so many bytes. */
+	int (*refit)(size_t bytes, void *arg, struct hf_err *err);
+	void *refit_arg;
+	/* Told of what has come so far, text bytes and output tokens (-1 not
+	 * known), also while nothing comes; may be NULL. */
 	void (*progress)(size_t bytes, int64_t tokens, void *arg);
 	void *progress_arg;
+	/* For those that call an API; both kept from document to document. */
+	struct hf_http *http;
+	struct hf_api_key *key;
 };
 
 /* What came of it. */

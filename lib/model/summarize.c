@@ -3,7 +3,9 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/io.h"
 #include "brief/extract.h"
+#include "config/models.h"
 
 /* What one document needs, opened once. */
 struct job {
@@ -15,6 +17,16 @@ struct job {
 	struct hf_secrets *secrets;
 	struct hf_str focus;
 	bool automatic;
+	struct hf_prompt *prompt;
+	bool refitted;			/* the transcript instead of a context
+					 * that was too long */
+};
+
+enum {
+	WINDOW = 100000,		/* tokens, of a model not known */
+	WINDOW_MAX = 20000000,
+	TOKEN_BYTES = 3,
+	KEY_SHORT = 8			/* a shorter key would mask words */
 };
 
 static struct hf_str
@@ -119,35 +131,114 @@ computed(struct job *j, struct hf_answer *a, const struct hf_err *failed,
 
 /* ---- by a provider ---- */
 
+/* The window of the model that is asked, in bytes of a prompt: room for the
+ * answer is left, and a token is taken for three bytes, which is little. */
+static size_t
+budget(const struct hf_summarize *how)
+{
+	const char *model = how->model != NULL ? how->model :
+	    how->config->model;
+	int64_t tokens = 0, answer = how->config->max_tokens;
+
+	if (model != NULL)
+		tokens = hf_models_window(how->config, hf_str(model), NULL);
+	if (tokens <= 0)
+		tokens = WINDOW;
+	tokens = tokens - answer > tokens / 4 ? tokens - answer : tokens / 4;
+	return (size_t)(tokens < WINDOW_MAX ? tokens : WINDOW_MAX) *
+	    TOKEN_BYTES;
+}
+
 static int
-prompt_of(struct job *j, struct hf_prompt *p, struct hf_err *err)
+prompt_of(struct job *j, struct hf_prompt *p, size_t bytes,
+    struct hf_err *err)
 {
 	memset(p, 0, sizeof(*p));
 	p->secrets = j->secrets;
 	p->focus = j->focus;
 	p->automatic = j->automatic;
+	p->budget = bytes;
+	/* The conversation is in the context; only the rest is needed. */
+	if (j->how->context.n > 0 && !j->refitted) {
+		hf_prompt_instruct(p, &j->facts);
+		return 0;
+	}
 	return hf_prompt_build(p, &j->walk, &j->facts, err);
+}
+
+static int
+refit(size_t bytes, void *arg, struct hf_err *err)
+{
+	struct job *j = arg;
+
+	j->refitted = true;
+	hf_prompt_release(j->prompt);
+	return prompt_of(j, j->prompt, bytes, err);
+}
+
+/* Secrets are masked there too, though the cached prefix is lost then. */
+static struct hf_str
+mask_context(struct job *j, struct hf_buf *out)
+{
+	struct hf_str context = j->how->context;
+	size_t n;
+
+	if (context.n == 0)
+		return context;
+	n = hf_secrets_mask(j->secrets, out, context);
+	if (n == 0)
+		return context;
+	hf_warn("%zu secrets in the context were masked: what is cached of it "
+	    "may not be found", n);
+	return hf_buf_view(out);
+}
+
+/* The key is a secret like another one, wherever it came from. */
+static int
+look_for_key(struct job *j, const struct hf_provider *p, struct hf_err *err)
+{
+	struct hf_api_key *key = j->how->key;
+
+	if (p->key_env == NULL)
+		return 0;
+	if (hf_api_key_get(key, j->how->config, p->key_env, err) < 0)
+		return -1;
+	if (key->value != NULL && strlen(key->value) >= KEY_SHORT)
+		hf_secrets_add(j->secrets, hf_str(key->value), NULL);
+	return 0;
 }
 
 static int
 asked(struct job *j, const char *name, struct hf_prompt *p,
     struct hf_answer *a, struct hf_err *err)
 {
+	const struct hf_summarize *how = j->how;
 	const struct hf_provider *provider;
+	struct hf_buf masked = HF_BUF_INIT;
 	struct hf_ask q = { 0 };
+	int rc;
 
 	provider = hf_provider_by_name(name, err);
-	if (provider == NULL || prompt_of(j, p, err) < 0)
+	if (provider == NULL || look_for_key(j, provider, err) < 0)
 		return -1;
-	q.config = j->how->config;
+	j->prompt = p;
+	if (prompt_of(j, p, budget(how), err) < 0)
+		return -1;
+	q.config = how->config;
 	q.session = &j->session;
 	q.prompt = p;
-	q.model = j->how->model != NULL ? j->how->model :
-	    j->how->config->model;
-	q.context = j->how->context;
-	q.progress = j->how->progress;
-	q.progress_arg = j->how->progress_arg;
-	return provider->ask(&q, a, err);
+	q.model = how->model != NULL ? how->model : how->config->model;
+	q.model_forced = how->model != NULL;
+	q.context = mask_context(j, &masked);
+	q.refit = refit;
+	q.refit_arg = j;
+	q.progress = how->progress;
+	q.progress_arg = how->progress_arg;
+	q.http = how->http;
+	q.key = how->key;
+	rc = provider->ask(&q, a, err);
+	hf_buf_release(&masked);
+	return rc;
 }
 
 /* ---- the member ---- */
@@ -265,7 +356,7 @@ hf_summarize_prompt(const struct hf_summarize *how, const struct hf_doc *d,
 
 	if (job_open(&j, how, d, err) < 0)
 		return -1;
-	if ((rc = prompt_of(&j, &p, err)) == 0)
+	if ((rc = prompt_of(&j, &p, budget(how), err)) == 0)
 		hf_prompt_text(&p, out);
 	hf_prompt_release(&p);
 	job_close(&j);

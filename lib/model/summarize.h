@@ -13,7 +13,12 @@ struct hf_summarize {
 	const char *provider;		/* NULL: the configuration's */
 	const char *model;		/* NULL: the configuration's */
 	struct hf_str focus;		/* none: the document's */
-	struct hf_str context;
+	struct hf_str context;		/* a request's body that the
+					 * instruction is appended to; none */
+	/* Connections and the key, kept from document to document; for
+	 * providers that call an API. */
+	struct hf_http *http;
+	struct hf_api_key *key;
 	/* Is the seed that a session began with a brief of ours? As in
 	 * hf_ground; NULL: none is. */
 	bool (*ours)(struct hf_str seed, void *arg);

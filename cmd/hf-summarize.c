@@ -8,8 +8,11 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "base/opt.h"
+#include "model/jobs.h"
 #include "model/summarize.h"
 #include "state/seed.h"
+
+#define NAME	"hf-summarize"
 
 enum { CONTEXT_MAX = 64 << 20, REDRAW_MS = 200, LINE_MAX = 120 };
 
@@ -39,26 +42,35 @@ progress_clear(struct progress *p)
 	p->drawn = 0;
 }
 
+static void
+progress_show(struct progress *p, int64_t n, const char *what)
+{
+	int64_t now = hf_clock_boot();
+	char line[LINE_MAX];
+
+	if (p->drawn != 0 && now - p->drawn < REDRAW_MS)
+		return;
+	snprintf(line, sizeof(line), "\rGenerating handoff... "
+	    "(Ctrl-C cancels) %lld s, %lld %s",
+	    (long long)((now - p->began) / 1000), (long long)n, what);
+	p->width = strlen(line) - 1;
+	hf_io_write(STDERR_FILENO, line, p->width + 1);
+	p->drawn = now;
+}
+
 /* Tokens that are not told yet are guessed from the bytes. */
 static void
 progress_draw(size_t bytes, int64_t tokens, void *arg)
 {
-	struct progress *p = arg;
-	int64_t now = hf_clock_boot();
-	char line[LINE_MAX];
-	size_t n;
+	int64_t guess = (int64_t)(bytes / 4);
 
-	if (p->drawn != 0 && now - p->drawn < REDRAW_MS)
-		return;
-	if (tokens < (int64_t)(bytes / 4))
-		tokens = (int64_t)(bytes / 4);
-	snprintf(line, sizeof(line), "\rGenerating handoff... "
-	    "(Ctrl-C cancels) %lld s, %lld tokens",
-	    (long long)((now - p->began) / 1000), (long long)tokens);
-	n = strlen(line);
-	hf_io_write(STDERR_FILENO, line, n);
-	p->width = n - 1;
-	p->drawn = now;
+	progress_show(arg, tokens > guess ? tokens : guess, "tokens");
+}
+
+static void
+progress_jobs(size_t done, void *arg)
+{
+	progress_show(arg, (int64_t)done, "done");
 }
 
 /* ---- a document ---- */
@@ -101,8 +113,8 @@ act_prompt(struct hf_doc *d, void *arg, struct hf_err *err)
 /* ---- options ---- */
 
 static const char *provider, *model, *focus, *context, *base_url;
-static int64_t seconds;
-static bool prompt, progress;
+static int64_t seconds, jobs = 1;
+static bool prompt, progress, ordered;
 static const struct hf_opt opts[] = {
 	{ 'p', "provider", "NAME", "who writes it: extract (no model), "
 	    "anthropic, openai, openai-responses, gemini, command",
@@ -116,13 +128,17 @@ static const struct hf_opt opts[] = {
 	    1, 3600 },
 	{ 0, "context", "FILE", "append the instruction to the request body "
 	    "in FILE", HF_OPT_STR, &context, 0, 0 },
+	{ 'j', "jobs", "N", "documents at once", HF_OPT_INT, &jobs, 1,
+	    HF_JOBS_MAX },
+	{ 0, "ordered", NULL, "with --jobs, write them in their order",
+	    HF_OPT_FLAG, &ordered, 0, 0 },
 	{ 0, "progress", NULL, "show a line while it works, on a terminal",
 	    HF_OPT_FLAG, &progress, 0, 0 },
 	{ 0, "prompt", NULL, "print what would be sent, send nothing",
 	    HF_OPT_FLAG, &prompt, 0, 0 },
 	{ 0, NULL, NULL, NULL, HF_OPT_FLAG, NULL, 0, 0 }
 };
-static const struct hf_opt_usage usage = { "hf-summarize", "",
+static const struct hf_opt_usage usage = { NAME, "",
 	"turn a transcript into the text of a brief", opts };
 
 static int
@@ -160,27 +176,48 @@ apply(struct hf_config *c)
 		c->timeout_seconds = seconds;
 }
 
+/* The stage, in this process: the command itself, or a worker of it. */
 static int
-work(struct run *r, struct hf_err *err)
+stage(void *arg, struct hf_err *err)
 {
-	struct hf_stage stage = { .name = "hf-summarize", .act = act };
+	struct run *r = arg;
+	struct hf_stage s = { .name = NAME, .arg = r };
 	struct hf_api_key key = HF_API_KEY_INIT;
 	int rc;
 
-	stage.arg = r;
-	stage.quiet = prompt;
-	if (prompt)
-		stage.act = act_prompt;
-	if (progress && isatty(STDERR_FILENO)) {
-		r->how.progress = progress_draw;
-		r->how.progress_arg = &r->progress;
-	}
+	s.act = prompt ? act_prompt : act;
+	s.quiet = prompt;
 	r->how.key = &key;
 	r->how.http = hf_http_new();
-	rc = hf_doc_stage(&stage, err);
+	rc = hf_doc_stage(&s, err);
 	hf_http_free(r->how.http);
 	hf_api_key_release(&key);
 	return rc;
+}
+
+static int
+work(struct run *r, struct hf_err *err)
+{
+	struct hf_jobs j = { .name = NAME, .ordered = ordered };
+	bool shown = progress && !prompt && isatty(STDERR_FILENO);
+	int rc;
+
+	r->progress.began = hf_clock_boot();
+	if (jobs > 1 && !prompt) {
+		j.jobs = (size_t)jobs;
+		j.work = stage;
+		j.arg = r;
+		j.tick = shown ? progress_jobs : NULL;
+		j.tick_arg = &r->progress;
+		rc = hf_jobs_run(&j, err);
+		progress_clear(&r->progress);
+		return rc;
+	}
+	if (shown) {
+		r->how.progress = progress_draw;
+		r->how.progress_arg = &r->progress;
+	}
+	return stage(r, err);
 }
 
 static int
@@ -220,5 +257,5 @@ run(int argc, char **argv, struct hf_err *err)
 int
 main(int argc, char **argv)
 {
-	return hf_cmd_main("hf-summarize", run, argc, argv);
+	return hf_cmd_main(NAME, run, argc, argv);
 }

@@ -72,6 +72,21 @@ hf_sig_init(void)
 		catch_signal(caught[i].sig);
 }
 
+void
+hf_sig_fork(void)
+{
+	int old[2] = { wake[0], wake[1] };
+
+	if (old[0] < 0)
+		return;
+	/* A signal that comes in between sets the flag all the same. */
+	wake[0] = wake[1] = -1;
+	close(old[0]);
+	close(old[1]);
+	if (pipe2(wake, O_CLOEXEC | O_NONBLOCK) < 0)
+		wake[0] = wake[1] = -1;
+}
+
 int
 hf_sig_got(void)
 {

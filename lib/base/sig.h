@@ -11,6 +11,8 @@ struct hf_err;
 /* Once, at the start. One of the three that was ignored by then (nohup)
  * stays ignored. Blocked calls return with EINTR when one comes. */
 void	hf_sig_init(void);
+/* In the child of a fork, at once: what wakes the parent is not its. */
+void	hf_sig_fork(void);
 /* The first signal that came, 0 if none. */
 int	hf_sig_got(void);
 /* The read end of a pipe that becomes readable when one came, and stays

@@ -397,6 +397,13 @@ commit_begun(struct commit *c, struct hf_err *err)
 	rc = is_redirected(c, err);
 	if (rc < 0)
 		return -1;
+	/* The record was read before the redirect: who made that wrote the
+	 * brief into it meanwhile. */
+	if (rc > 0 && !hf_phase_committed(c->r.phase)) {
+		hf_record_release(&c->r);
+		if (load_attempt(c->st, c->doc, &c->r, err) < 0)
+			return -1;
+	}
 	if (rc > 0 || hf_phase_committed(c->r.phase))
 		return again(c, err);
 	hf_lease_from_json(hf_json_get(v, "lease"), &c->handed);

@@ -64,8 +64,8 @@ by_command(struct hf_api_key *k, char **argv, struct hf_err *err)
 }
 
 int
-hf_api_key_get(struct hf_api_key *k, const struct hf_config *c, const char *usual,
-    struct hf_err *err)
+hf_api_key_get(struct hf_api_key *k, const struct hf_config *c,
+    const char *usual, struct hf_err *err)
 {
 	const char *name = c->key_env != NULL ? c->key_env : usual;
 	const char *value;

@@ -5,6 +5,7 @@
 #include "base/opt.h"
 #include "model/anthropic.h"
 #include "model/command.h"
+#include "model/fork.h"
 #include "model/gemini.h"
 #include "model/openai.h"
 #include "model/responses.h"
@@ -15,6 +16,9 @@ static const struct hf_provider *const table[] = {
 	&hf_provider_responses,
 	&hf_provider_gemini,
 	&hf_provider_command,
+	&hf_provider_claude,
+	&hf_provider_codex,
+	&hf_provider_pi,
 };
 
 enum { N = sizeof(table) / sizeof(table[0]) };

@@ -49,6 +49,7 @@ struct hf_provider {
 	const char *key_env;		/* usual variable of its key; NULL */
 	const char *base_url;		/* its own; NULL */
 	bool sends;			/* something leaves the machine */
+	bool has_session;		/* needs no transcript in the prompt */
 	/* 0 with a complete, non-empty text; -1 with the code that DESIGN
 	 * section 4 gives to each way of failing. */
 	int (*ask)(const struct hf_ask *q, struct hf_answer *a,

@@ -18,8 +18,8 @@ struct job {
 	struct hf_str focus;
 	bool automatic;
 	struct hf_prompt *prompt;
-	bool refitted;			/* the transcript instead of a context
-					 * that was too long */
+	bool brief;			/* the prompt is the instruction alone:
+					 * who is asked has the rest */
 };
 
 enum {
@@ -158,8 +158,7 @@ prompt_of(struct job *j, struct hf_prompt *p, size_t bytes,
 	p->focus = j->focus;
 	p->automatic = j->automatic;
 	p->budget = bytes;
-	/* The conversation is in the context; only the rest is needed. */
-	if (j->how->context.n > 0 && !j->refitted) {
+	if (j->brief) {
 		hf_prompt_instruct(p, &j->facts);
 		return 0;
 	}
@@ -171,7 +170,8 @@ refit(size_t bytes, void *arg, struct hf_err *err)
 {
 	struct job *j = arg;
 
-	j->refitted = true;
+	/* Of a context that was too long nothing is left. */
+	j->brief = false;
 	hf_prompt_release(j->prompt);
 	return prompt_of(j, j->prompt, bytes, err);
 }
@@ -208,6 +208,17 @@ look_for_key(struct job *j, const struct hf_provider *p, struct hf_err *err)
 	return 0;
 }
 
+/* Whatever a server or a program said. */
+static void
+mask_error(struct job *j, struct hf_err *err)
+{
+	struct hf_buf text = HF_BUF_INIT;
+
+	if (hf_secrets_mask(j->secrets, &text, hf_str(err->msg)) > 0)
+		hf_err_set(err, err->code, "%s", hf_buf_cstr(&text));
+	hf_buf_release(&text);
+}
+
 static int
 asked(struct job *j, const char *name, struct hf_prompt *p,
     struct hf_answer *a, struct hf_err *err)
@@ -222,6 +233,7 @@ asked(struct job *j, const char *name, struct hf_prompt *p,
 	if (provider == NULL || look_for_key(j, provider, err) < 0)
 		return -1;
 	j->prompt = p;
+	j->brief = how->context.n > 0 || provider->has_session;
 	if (prompt_of(j, p, budget(how), err) < 0)
 		return -1;
 	q.config = how->config;
@@ -237,6 +249,8 @@ asked(struct job *j, const char *name, struct hf_prompt *p,
 	q.http = how->http;
 	q.key = how->key;
 	rc = provider->ask(&q, a, err);
+	if (rc < 0)
+		mask_error(j, err);
 	hf_buf_release(&masked);
 	return rc;
 }
@@ -346,6 +360,17 @@ hf_summarize(const struct hf_summarize *how, struct hf_doc *d,
 	return rc;
 }
 
+/* Does who would be asked have the conversation already? */
+static bool
+sees_session(const struct hf_summarize *how)
+{
+	const struct hf_provider *p;
+
+	p = hf_provider_by_name(how->provider != NULL ? how->provider :
+	    how->config->provider, NULL);
+	return how->context.n > 0 || (p != NULL && p->has_session);
+}
+
 int
 hf_summarize_prompt(const struct hf_summarize *how, const struct hf_doc *d,
     struct hf_buf *out, struct hf_err *err)
@@ -356,6 +381,7 @@ hf_summarize_prompt(const struct hf_summarize *how, const struct hf_doc *d,
 
 	if (job_open(&j, how, d, err) < 0)
 		return -1;
+	j.brief = sees_session(how);
 	if ((rc = prompt_of(&j, &p, budget(how), err)) == 0)
 		hf_prompt_text(&p, out);
 	hf_prompt_release(&p);

@@ -129,7 +129,7 @@ $(BUILD)/$(1)/bin/%: $(BUILD)/$(1)/obj/cmd/%.o $(BUILD)/$(1)/libhfmodel.a \
 	@mkdir -p $$(@D)
 	$$(call say,LINK,$$@)
 	$$(Q)$$(call link_net,$(1))
-$(BUILD)/$(1)/bin/handoff: scripts/handoff
+$(BUILD)/$(1)/bin/handoff: scripts/handoff Makefile
 	@mkdir -p $$(@D)
 	$$(call say,COPY,$$@)
 	$$(Q)sed 's/@VERSION@/$$(VERSION)/' scripts/handoff >$$@.tmp

@@ -117,8 +117,8 @@ static int64_t seconds, jobs = 1;
 static bool prompt, progress, ordered;
 static const struct hf_opt opts[] = {
 	{ 'p', "provider", "NAME", "who writes it: extract (no model), "
-	    "anthropic, openai, openai-responses, gemini, command",
-	    HF_OPT_STR, &provider, 0, 0 },
+	    "anthropic, openai, openai-responses, gemini, command, claude, "
+	    "codex, pi", HF_OPT_STR, &provider, 0, 0 },
 	{ 'm', "model", "NAME", "the model", HF_OPT_STR, &model, 0, 0 },
 	{ 'f', "focus", "TEXT", "what the brief is to focus on",
 	    HF_OPT_STR, &focus, 0, 0 },

@@ -111,20 +111,20 @@ check_parts(CURLU *u, bool any_http, bool *local, struct hf_err *err)
 	int rc = -1;
 
 	if (has_part(u, CURLUPART_USER) || has_part(u, CURLUPART_PASSWORD))
-		return hf_err_set(err, HF_E_CONFIG, "the base URL holds a "
+		return hf_err_set(err, HF_E_CONFIG, "the URL holds a "
 		    "user or a password; say keyEnv, keyCommand or headers");
 	if (has_part(u, CURLUPART_FRAGMENT))
 		return hf_err_set(err, HF_E_CONFIG,
-		    "the base URL has a fragment");
+		    "the URL has a fragment");
 	if (curl_url_get(u, CURLUPART_SCHEME, &scheme, 0) != CURLUE_OK ||
 	    curl_url_get(u, CURLUPART_HOST, &host, 0) != CURLUE_OK) {
-		hf_err_set(err, HF_E_CONFIG, "the base URL is no URL");
+		hf_err_set(err, HF_E_CONFIG, "this is no URL");
 		goto out;
 	}
 	mine = is_loopback(host);
 	if (strcmp(scheme, "https") != 0 && strcmp(scheme, "http") != 0)
 		hf_err_set(err, HF_E_CONFIG,
-		    "the base URL must begin with https://");
+		    "the URL must begin with https://");
 	else if (strcmp(scheme, "http") == 0 && !mine && !any_http)
 		hf_err_set(err, HF_E_CONFIG, "no plain http to '%.*s', only "
 		    "to this machine (summarize.allowHttp permits it)",
@@ -151,7 +151,7 @@ hf_http_check(const char *url, bool any_http, bool *local,
 	if (curl_url_set(u, CURLUPART_URL, url,
 	    CURLU_NON_SUPPORT_SCHEME) != CURLUE_OK)
 		rc = hf_err_set(err, HF_E_CONFIG,
-		    "the base URL must begin with https://");
+		    "the URL must begin with https://");
 	else
 		rc = check_parts(u, any_http, local, err);
 	curl_url_cleanup(u);

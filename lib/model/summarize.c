@@ -6,6 +6,7 @@
 #include "base/io.h"
 #include "brief/extract.h"
 #include "config/models.h"
+#include "model/otel.h"
 
 /* What one document needs, opened once. */
 struct job {
@@ -219,6 +220,26 @@ mask_error(struct job *j, struct hf_err *err)
 	hf_buf_release(&text);
 }
 
+/* Asks, and tells the collector, if there is one. */
+static int
+observed(const struct hf_provider *p, const struct hf_ask *q,
+    struct hf_answer *a, struct hf_err *err)
+{
+	struct hf_span s = { .provider = p->name, .answer = a };
+	int rc;
+
+	s.began = hf_clock_now();
+	rc = p->ask(q, a, err);
+	if (!hf_otel_wanted() || (rc < 0 && err->code == HF_E_CANCELLED))
+		return rc;
+	s.ended = hf_clock_now();
+	s.model = q->model;
+	s.max_tokens = q->config->max_tokens;
+	s.failed = rc < 0 ? err : NULL;
+	hf_otel_export(q->http, &s);
+	return rc;
+}
+
 static int
 asked(struct job *j, const char *name, struct hf_prompt *p,
     struct hf_answer *a, struct hf_err *err)
@@ -248,7 +269,7 @@ asked(struct job *j, const char *name, struct hf_prompt *p,
 	q.progress_arg = how->progress_arg;
 	q.http = how->http;
 	q.key = how->key;
-	rc = provider->ask(&q, a, err);
+	rc = observed(provider, &q, a, err);
 	if (rc < 0)
 		mask_error(j, err);
 	hf_buf_release(&masked);

@@ -158,7 +158,7 @@ is_version(struct hf_str part)
 static bool
 wants_version(const struct hf_wire *w, struct hf_str base)
 {
-	struct hf_str last = base;
+	struct hf_str last;
 	size_t at = base.n;
 
 	while (at > 0 && base.s[at - 1] != '/')

@@ -5,11 +5,14 @@
 #include "base/io.h"
 #include "base/opt.h"
 #include "brief/ground.h"
+#include "brief/secrets.h"
+#include "config/config.h"
 #include "json/doc.h"
 #include "state/seed.h"
 
 struct run {
 	bool ground;
+	struct hf_config config;
 	struct hf_ground how;
 	struct hf_seeds seeds;
 };
@@ -49,19 +52,32 @@ open_walk(const struct hf_doc *d, struct hf_session *s, struct hf_walk *w,
 	    err);
 }
 
+static void
+mask(struct hf_buf *out, struct hf_str text, void *arg)
+{
+	hf_secrets_mask(arg, out, text);
+}
+
 static struct hf_jnode *
 checked(struct run *r, struct hf_doc *d, struct hf_brief *b,
     struct hf_err *err)
 {
 	struct hf_jnode *report = NULL;
+	struct hf_secrets *secrets = NULL;
 	struct hf_session s;
 	struct hf_walk w;
 
 	hf_session_init(&s);
 	if (open_walk(d, &s, &w, err) == 0) {
-		report = hf_ground(&r->how, b, &w, hf_doc_tree(d), err);
+		secrets = hf_secrets_load(&r->config, s.cwd, err);
+		r->how.mask = mask;
+		r->how.mask_arg = secrets;
+		if (secrets != NULL)
+			report = hf_ground(&r->how, b, &w, hf_doc_tree(d),
+			    err);
 		hf_walk_close(&w);
 	}
+	hf_secrets_free(secrets);
 	hf_session_release(&s);
 	return report;
 }
@@ -111,8 +127,12 @@ stage(bool ground, bool strict, bool score, struct hf_err *err)
 	r.how.home = hf_str(hf_env_home(NULL));
 	r.how.ours = hf_seed_is_ours;
 	r.how.arg = &r.seeds;
+	if (ground && hf_config_load(&r.config, err) < 0)
+		return -1;
 	rc = hf_doc_stage(&s, err);
 	hf_seeds_close(&r.seeds);
+	if (ground)
+		hf_config_release(&r.config);
 	return rc;
 }
 

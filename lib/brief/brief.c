@@ -161,6 +161,36 @@ hf_brief_size(const struct hf_brief *b)
 	return n;
 }
 
+/* Of a text, in quarters. */
+static size_t
+quarters(struct hf_str t)
+{
+	size_t i = 0, n, sum = 0;
+	uint32_t cp;
+
+	while (i < t.n) {
+		n = hf_utf8_at(t.s + i, t.n - i, &cp);
+		sum += n < 2 ? 1 : cp >= 0x2e80 ? 4 : 2;
+		i += n == 0 ? 1 : n;
+	}
+	return sum;
+}
+
+enum { HEADING_QUARTERS = 20, ITEM_QUARTERS = 5 };
+
+size_t
+hf_brief_tokens(const struct hf_brief *b)
+{
+	size_t f, i, sum = HEADING_QUARTERS + quarters(b->goal);
+
+	for (f = HF_GOAL + 1; f < HF_FIELDS; f++) {
+		sum += b->list[f].n > 0 ? HEADING_QUARTERS : 0;
+		for (i = 0; i < b->list[f].n; i++)
+			sum += ITEM_QUARTERS + quarters(b->list[f].item[i]);
+	}
+	return (sum + 3) / 4;
+}
+
 void
 hf_brief_hash(const struct hf_brief *b, char out[72])
 {

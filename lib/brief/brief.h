@@ -51,6 +51,9 @@ struct hf_jnode *hf_brief_to_json(struct hf_jtree *t,
 	    const struct hf_brief *b);
 /* Characters of the compact form. */
 size_t	hf_brief_size(const struct hf_brief *b);
+/* About how many tokens it takes in a successor: four letters of ours are
+ * one, two of others', a character of Chinese by itself. */
+size_t	hf_brief_tokens(const struct hf_brief *b);
 /* The JSON Schema (draft 2020-12), a static text. */
 const char *hf_brief_schema(void);
 

@@ -2,7 +2,25 @@
 
 #include <string.h>
 
-enum cue_kind { RULE, NOT_RULE, DECISION, FILLER, CONTINUES, NEXT, CHECK };
+/*
+ * A sentence is looked at clause by clause. A cue says what a clause is;
+ * who its subject is decides whether it counts: "never push" and "you must
+ * not push" are rules, "I never saw that" and "it always fails" are not.
+ */
+enum cue_kind {
+	RULE,		/* with any subject but "I" */
+	IMPERATIVE,	/* at the start of a clause, or of "you" and "we" */
+	ADVERB,		/* never, always, only: by the verb behind */
+	WANT,		/* of "I" too */
+	MODAL,		/* RULE that makes one of "it" and "that" as well */
+	LABEL,		/* in front of a colon */
+	LEAD,		/* words before a clause that say nothing */
+	STORY,		/* the clause tells something */
+	TALE,		/* so it does, but for one with a modal verb */
+	HEDGE,		/* the whole sentence does */
+	DECISION, CORRECTION, FILLER, CONTINUES, NEXT, HEADING,
+	TESTS, LINTS, BUILDS, TYPES, TOOL
+};
 enum {
 	WORD = 1,	/* bounded by characters that are no ASCII letter,
 			 * digit or underscore */
@@ -12,191 +30,14 @@ enum {
 static const struct cue {
 	enum cue_kind kind;
 	int how;
-	const char *text;	/* lower case */
+	const char *text;	/* lower case; "~" is a gap */
 } cues[] = {
-	/* English */
-	{ RULE, WORD, "must" }, { RULE, WORD, "mustn't" },
-	{ RULE, WORD, "never" }, { RULE, WORD, "always" },
-	{ RULE, WORD, "only" }, { RULE, WORD, "do not" },
-	{ RULE, WORD, "don't" }, { RULE, WORD, "dont" },
-	{ RULE, WORD, "don\xe2\x80\x99t" }, { RULE, WORD, "may not" },
-	{ RULE, WORD, "should not" }, { RULE, WORD, "shouldn't" },
-	{ RULE, WORD, "shall" }, { RULE, WORD, "prefer" },
-	{ RULE, WORD, "avoid" }, { RULE, WORD, "from now on" },
-	{ RULE, WORD, "make sure" }, { RULE, WORD, "be sure to" },
-	{ RULE, WORD, "ensure" }, { RULE, WORD, "at most" },
-	{ RULE, WORD, "at least" }, { RULE, WORD, "no more than" },
-	{ RULE, WORD, "not allowed" }, { RULE, WORD, "is allowed" },
-	{ RULE, WORD, "are allowed" }, { RULE, WORD, "you may" },
-	{ RULE, WORD, "forbidden" }, { RULE, WORD, "required" },
-	{ RULE, WORD, "requirement" }, { RULE, WORD, "has to" },
-	{ RULE, WORD, "have to" }, { RULE, WORD, "needs to" },
-	{ RULE, WORD, "stick to" }, { RULE, WORD, "no new" },
-	{ RULE, WORD, "under no circumstances" },
-	{ RULE, WORD, "without" }, { RULE, WORD, "under any" },
-	{ RULE, WORD | START, "keep" }, { RULE, WORD | START, "no" },
-	{ NOT_RULE, WORD, "don't know" }, { NOT_RULE, WORD, "do not know" },
-	{ NOT_RULE, WORD, "don't understand" },
-	{ NOT_RULE, WORD, "don't see" }, { NOT_RULE, WORD, "don't think" },
-	{ NOT_RULE, WORD, "only happens" }, { NOT_RULE, WORD, "only fails" },
-	{ NOT_RULE, WORD, "only works" }, { NOT_RULE, WORD, "only occurs" },
-	{ NOT_RULE, WORD, "never mind" }, { NOT_RULE, WORD, "must have been" },
-	{ NOT_RULE, WORD | START, "no problem" },
-	{ NOT_RULE, WORD | START, "no worries" },
-	{ DECISION, WORD, "instead" }, { DECISION, WORD, "rather than" },
-	{ DECISION, WORD, "let's use" }, { DECISION, WORD, "let us use" },
-	{ DECISION, WORD, "go with" }, { DECISION, WORD, "we decided" },
-	{ DECISION, WORD, "i decided" }, { DECISION, WORD, "decision:" },
-	{ DECISION, WORD, "switch to" }, { DECISION, WORD, "i choose" },
-	{ DECISION, WORD, "we will use" }, { DECISION, WORD, "we'll use" },
-	{ DECISION, WORD, "let's go" }, { DECISION, WORD, "let's keep" },
-	{ DECISION, WORD | START, "no," },
-	{ DECISION, WORD | START, "actually" },
-	{ DECISION, WORD | START, "option" },
-	{ FILLER, WORD, "yes" }, { FILLER, WORD, "y" }, { FILLER, WORD, "ok" },
-	{ FILLER, WORD, "okay" }, { FILLER, WORD, "k" },
-	{ FILLER, WORD, "sure" }, { FILLER, WORD, "yep" },
-	{ FILLER, WORD, "yeah" }, { FILLER, WORD, "please" },
-	{ FILLER, WORD, "continue" }, { FILLER, WORD, "go on" },
-	{ FILLER, WORD, "go ahead" }, { FILLER, WORD, "go for it" },
-	{ FILLER, WORD, "proceed" }, { FILLER, WORD, "carry on" },
-	{ FILLER, WORD, "keep going" }, { FILLER, WORD, "do it" },
-	{ FILLER, WORD, "next" }, { FILLER, WORD, "thanks" },
-	{ FILLER, WORD, "thank you" }, { FILLER, WORD, "great" },
-	{ FILLER, WORD, "good" }, { FILLER, WORD, "nice" },
-	{ FILLER, WORD, "perfect" }, { FILLER, WORD, "cool" },
-	{ FILLER, WORD, "looks good" }, { FILLER, WORD, "lgtm" },
-	{ FILLER, WORD, "resume" }, { FILLER, WORD, "and" },
-	{ FILLER, WORD, "with it" }, { FILLER, WORD, "sounds good" },
-	{ FILLER, WORD, "fine" }, { FILLER, WORD, "right" },
-	{ FILLER, WORD, "correct" }, { FILLER, WORD, "hello" },
-	{ FILLER, WORD, "hi" }, { FILLER, WORD, "try again" },
-	{ FILLER, WORD, "again" }, { FILLER, WORD, "retry" },
-	{ FILLER, WORD, "from where you left off" },
-	{ FILLER, WORD, "where you left off" },
-	{ CONTINUES, WORD | START, "also" }, { CONTINUES, WORD | START, "and" },
-	{ CONTINUES, WORD | START, "now" }, { CONTINUES, WORD | START, "then" },
-	{ CONTINUES, WORD | START, "but" }, { CONTINUES, WORD | START, "next" },
-	{ CONTINUES, WORD | START, "fix it" },
-	{ CONTINUES, WORD | START, "fix that" },
-	{ CONTINUES, WORD | START, "no," },
-	{ CONTINUES, WORD | START, "instead" },
-	{ CONTINUES, WORD | START, "actually" },
-	{ CONTINUES, WORD | START, "commit" },
-	{ CONTINUES, WORD | START, "run the" },
-	{ CONTINUES, WORD | START, "it" }, { CONTINUES, WORD | START, "that" },
-	{ CONTINUES, WORD | START, "this" },
-	{ CONTINUES, WORD | START, "there" },
-	{ NEXT, WORD, "next step" }, { NEXT, WORD, "next steps" },
-	{ NEXT, WORD, "remaining" }, { NEXT, WORD, "still to do" },
-	{ NEXT, WORD, "what's left" }, { NEXT, WORD, "to do next" },
-	{ NEXT, WORD | START, "next" }, { NEXT, WORD, "todo" },
-	{ NEXT, WORD, "left to do" }, { NEXT, WORD, "follow-up" },
-	{ NEXT, WORD, "follow-ups" },
-	/* Chinese */
-	{ RULE, 0, "必须" }, { RULE, 0, "不要" }, { RULE, 0, "不能" },
-	{ RULE, 0, "不得" }, { RULE, 0, "禁止" }, { RULE, 0, "务必" },
-	{ RULE, 0, "始终" }, { RULE, 0, "总是" }, { RULE, 0, "永远" },
-	{ RULE, 0, "永不" }, { RULE, 0, "绝不" }, { RULE, 0, "切勿" },
-	{ RULE, 0, "请勿" }, { RULE, 0, "只能" }, { RULE, 0, "只用" },
-	{ RULE, 0, "只许" }, { RULE, 0, "只可" }, { RULE, 0, "只修改" },
-	{ RULE, 0, "只改" }, { RULE, 0, "仅限" }, { RULE, 0, "仅使用" },
-	{ RULE, 0, "优先" }, { RULE, 0, "从现在起" },
-	{ RULE, 0, "从现在开始" }, { RULE, 0, "今后" }, { RULE, 0, "以后都" },
-	{ RULE, 0, "一律" }, { RULE, 0, "不许" }, { RULE, 0, "不准" },
-	{ RULE, 0, "不可" }, { RULE, 0, "不应" }, { RULE, 0, "严禁" },
-	{ RULE, 0, "避免" }, { RULE, 0, "确保" }, { RULE, 0, "应当" },
-	{ RULE, 0, "应该" }, { RULE, 0, "至少" }, { RULE, 0, "最多" },
-	{ RULE, 0, "不超过" }, { RULE, 0, "需要先" }, { RULE, 0, "允许" },
-	{ RULE, START, "别" }, { RULE, 0, "千万" }, { RULE, 0, "每次都" },
-	{ RULE, 0, "必需" }, { RULE, 0, "要求" }, { RULE, 0, "尽量" },
-	{ NOT_RULE, 0, "不能工作" }, { NOT_RULE, 0, "不能运行" },
-	{ NOT_RULE, 0, "不要紧" },
-	{ DECISION, 0, "改用" }, { DECISION, 0, "改成" },
-	{ DECISION, 0, "改为" }, { DECISION, 0, "换成" },
-	{ DECISION, 0, "代替" }, { DECISION, 0, "而不是" },
-	{ DECISION, 0, "决定" }, { DECISION, 0, "就用" },
-	{ DECISION, 0, "选择" }, { DECISION, 0, "采用" },
-	{ FILLER, 0, "继续" }, { FILLER, 0, "好的" }, { FILLER, 0, "好" },
-	{ FILLER, 0, "可以" }, { FILLER, 0, "是的" }, { FILLER, 0, "是" },
-	{ FILLER, 0, "行" }, { FILLER, 0, "对" }, { FILLER, 0, "嗯" },
-	{ FILLER, 0, "谢谢" }, { FILLER, 0, "请" }, { FILLER, 0, "吧" },
-	{ FILLER, 0, "开始" }, { FILLER, 0, "下一步" }, { FILLER, 0, "你好" },
-	{ CONTINUES, START, "另外" }, { CONTINUES, START, "还有" },
-	{ CONTINUES, START, "然后" }, { CONTINUES, START, "现在" },
-	{ CONTINUES, START, "接着" }, { CONTINUES, START, "同时" },
-	{ NEXT, 0, "下一步" }, { NEXT, 0, "接下来" }, { NEXT, 0, "剩余" },
-	{ NEXT, 0, "待办" },
-	/* German */
-	{ RULE, WORD, "nie" }, { RULE, WORD, "niemals" },
-	{ RULE, WORD, "immer" }, { RULE, WORD, "muss" },
-	{ RULE, 0, "müssen" }, { RULE, WORD, "darf" },
-	{ RULE, 0, "dürfen" }, { RULE, WORD, "nur" },
-	{ RULE, WORD, "bitte nicht" }, { RULE, WORD, "keinesfalls" },
-	{ RULE, WORD, "vermeide" }, { RULE, WORD, "ab jetzt" },
-	{ RULE, WORD, "auf keinen fall" }, { RULE, WORD, "bevorzuge" },
-	{ RULE, WORD, "verboten" }, { DECISION, WORD, "stattdessen" },
-	{ FILLER, WORD, "ja" }, { FILLER, WORD, "weiter" },
-	{ FILLER, WORD, "mach weiter" }, { FILLER, WORD, "danke" },
-	{ FILLER, WORD, "bitte" }, { FILLER, WORD, "gut" },
-	/* French */
-	{ RULE, WORD, "jamais" }, { RULE, WORD, "toujours" },
-	{ RULE, WORD, "doit" }, { RULE, WORD, "doivent" },
-	{ RULE, WORD, "uniquement" }, { RULE, WORD, "seulement" },
-	{ RULE, 0, "évite" }, { RULE, WORD, "interdit" },
-	{ RULE, 0, "désormais" }, { RULE, WORD | START, "ne" },
-	{ RULE, WORD, "il faut" }, { DECISION, 0, "plutôt que" },
-	{ DECISION, 0, "à la place" },
-	{ FILLER, WORD, "oui" }, { FILLER, WORD, "continue" },
-	{ FILLER, WORD, "continuez" }, { FILLER, WORD, "merci" },
-	/* Spanish, Portuguese */
-	{ RULE, WORD, "nunca" }, { RULE, WORD, "siempre" },
-	{ RULE, WORD, "debe" }, { RULE, WORD, "deben" },
-	{ RULE, WORD, "solamente" }, { RULE, 0, "sólo" },
-	{ RULE, WORD, "evita" }, { RULE, WORD, "a partir de ahora" },
-	{ RULE, WORD, "prohibido" }, { RULE, WORD | START, "solo" },
-	{ DECISION, WORD, "en lugar de" }, { DECISION, WORD, "en vez de" },
-	{ RULE, WORD, "sempre" }, { RULE, WORD, "deve" },
-	{ RULE, WORD, "devem" }, { RULE, WORD, "somente" },
-	{ RULE, WORD, "apenas" }, { RULE, WORD, "evite" },
-	{ RULE, WORD | START, "não" }, { RULE, WORD, "a partir de agora" },
-	{ DECISION, WORD, "em vez de" },
-	{ FILLER, 0, "sí" }, { FILLER, WORD, "si" }, { FILLER, WORD, "sim" },
-	{ FILLER, WORD, "sigue" }, { FILLER, WORD, "siga" },
-	{ FILLER, 0, "continúa" }, { FILLER, WORD, "gracias" },
-	{ FILLER, WORD, "obrigado" },
-	/* Japanese */
-	{ RULE, 0, "必ず" }, { RULE, 0, "絶対" }, { RULE, 0, "しないで" },
-	{ RULE, 0, "ないでください" }, { RULE, 0, "常に" },
-	{ RULE, 0, "決して" }, { RULE, 0, "てはいけない" },
-	{ RULE, 0, "ては駄目" }, { RULE, 0, "べき" }, { RULE, 0, "のみ" },
-	{ RULE, 0, "今後は" }, { RULE, 0, "避けて" },
-	{ DECISION, 0, "代わりに" }, { FILLER, 0, "はい" },
-	{ FILLER, 0, "続けて" }, { FILLER, 0, "ください" },
-	/* Korean */
-	{ RULE, 0, "반드시" }, { RULE, 0, "절대" }, { RULE, 0, "항상" },
-	{ RULE, 0, "하지 마" }, { RULE, 0, "금지" }, { RULE, 0, "앞으로" },
-	{ RULE, 0, "해야" }, { DECISION, 0, "대신" }, { FILLER, 0, "네" },
-	{ FILLER, 0, "계속" },
-	/* Commands that check something. */
-	{ CHECK, WORD, "test" }, { CHECK, WORD, "tests" },
-	{ CHECK, WORD, "check" }, { CHECK, WORD, "make" },
-	{ CHECK, WORD, "pytest" }, { CHECK, WORD, "tox" },
-	{ CHECK, WORD, "unittest" }, { CHECK, WORD, "jest" },
-	{ CHECK, WORD, "vitest" }, { CHECK, WORD, "mocha" },
-	{ CHECK, WORD, "bats" }, { CHECK, WORD, "prove" },
-	{ CHECK, WORD, "ctest" }, { CHECK, WORD, "rspec" },
-	{ CHECK, WORD, "phpunit" }, { CHECK, WORD, "build" },
-	{ CHECK, WORD, "lint" }, { CHECK, WORD, "eslint" },
-	{ CHECK, WORD, "tsc" }, { CHECK, WORD, "mypy" },
-	{ CHECK, WORD, "ruff" }, { CHECK, WORD, "flake8" },
-	{ CHECK, WORD, "clippy" }, { CHECK, WORD, "vet" },
-	{ CHECK, WORD, "verify" }, { CHECK, WORD, "validate" },
-	{ CHECK, WORD, "shellcheck" }, { CHECK, WORD, "valgrind" },
-	{ CHECK, WORD, "ninja" }, { CHECK, WORD, "mvn" },
-	{ CHECK, WORD, "gradle" }, { CHECK, WORD, "gradlew" },
-	{ CHECK, WORD, "gcc" }, { CHECK, WORD, "cc" },
+#include "brief/cues.def"
 };
+enum { NCUES = sizeof(cues) / sizeof(cues[0]) };
+
+enum { HITS_MAX = 96, SENTENCE_MIN = 6, SENTENCE_MAX = 1000,
+	FILLER_MAX = 80, CONTINUES_MAX = 300 };
 
 static bool
 wordy(unsigned char c)
@@ -205,43 +46,382 @@ wordy(unsigned char c)
 	    (c >= '0' && c <= '9') || c == '_' || c >= 0x80;
 }
 
-/* The length of the cue at place i of text, 0 if it is not there. */
-static size_t
-at(const struct cue *c, struct hf_str text, size_t i)
-{
-	size_t n = strlen(c->text);
+/* ---- looking for cues ---- */
 
-	if (!hf_str_istarts(hf_strn(text.s + i, text.n - i), c->text))
+/* The table by first byte, so that a text is gone through once. */
+struct index {
+	uint16_t from[257];
+	uint16_t cue[NCUES];
+};
+
+static void
+make_index(struct index *x)
+{
+	uint16_t next[257];
+	size_t i;
+
+	memset(x->from, 0, sizeof(x->from));
+	for (i = 0; i < NCUES; i++)
+		x->from[(unsigned char)cues[i].text[0] + 1]++;
+	for (i = 1; i < 257; i++)
+		x->from[i] = (uint16_t)(x->from[i] + x->from[i - 1]);
+	memcpy(next, x->from, sizeof(next));
+	for (i = 0; i < NCUES; i++)
+		x->cue[next[(unsigned char)cues[i].text[0]]++] = (uint16_t)i;
+}
+
+struct hit {
+	const struct cue *cue;
+	size_t at, n;
+};
+struct hits {
+	struct hit h[HITS_MAX];
+	size_t n;
+};
+
+/* The length of a part of a cue at place i of text, 0 if it is not there. */
+static size_t
+part_at(struct hf_str text, size_t i, const char *part, size_t n, bool word)
+{
+	if (n > text.n - i || memcmp(text.s + i, part, n) != 0)
 		return 0;
-	if ((c->how & WORD) && ((i > 0 &&
-	    wordy((unsigned char)text.s[i - 1])) || (i + n < text.n &&
+	if (word && ((i > 0 && wordy((unsigned char)text.s[i - 1]) &&
+	    wordy((unsigned char)part[0])) || (i + n < text.n &&
 	    wordy((unsigned char)text.s[i + n]) &&
-	    wordy((unsigned char)c->text[n - 1]))))
+	    wordy((unsigned char)part[n - 1]))))
 		return 0;
 	return n;
 }
 
-static bool
-has(enum cue_kind kind, struct hf_str text)
+static size_t
+cue_at(const struct cue *c, struct hf_str text, size_t i)
+{
+	const char *gap = strchr(c->text, '~'), *part = c->text;
+	size_t n = gap != NULL ? (size_t)(gap - part) : strlen(part), at = i;
+	bool word = (c->how & WORD) != 0;
+
+	while (gap != NULL && n > 0 && part[n - 1] == ' ')
+		n--;
+	if (part_at(text, i, part, n, word) == 0)
+		return 0;
+	while (gap != NULL) {
+		at += n;
+		for (part = gap + 1; *part == ' '; part++)
+			;
+		gap = strchr(part, '~');
+		n = gap != NULL ? (size_t)(gap - part) : strlen(part);
+		while (gap != NULL && n > 0 && part[n - 1] == ' ')
+			n--;
+		while (at < text.n && part_at(text, at, part, n, word) == 0)
+			at++;
+		if (at >= text.n)
+			return 0;
+	}
+	return at + n - i;
+}
+
+/* All cues in a text that is flat. */
+static void
+look(struct hits *out, struct hf_str text)
 {
 	const struct cue *c;
+	struct index x;
+	size_t i, k, n;
+
+	out->n = 0;
+	make_index(&x);
+	for (i = 0; i < text.n; i++)
+		for (k = x.from[(unsigned char)text.s[i]];
+		    k < x.from[(unsigned char)text.s[i] + 1]; k++) {
+			c = &cues[x.cue[k]];
+			if (out->n < HITS_MAX &&
+			    (n = cue_at(c, text, i)) > 0)
+				out->h[out->n++] = (struct hit){ c, i, n };
+		}
+}
+
+static const struct hit *
+hit_at(const struct hits *hs, enum cue_kind kind, size_t at)
+{
+	const struct hit *best = NULL;
 	size_t i;
 
-	for (c = cues; c < cues + sizeof(cues) / sizeof(cues[0]); c++) {
-		if (c->kind != kind)
+	for (i = 0; i < hs->n; i++)
+		if (hs->h[i].cue->kind == kind && hs->h[i].at == at &&
+		    (best == NULL || hs->h[i].n > best->n))
+			best = &hs->h[i];
+	return best;
+}
+
+/* One of the kind that begins in [from, to); what counts only at the start
+ * must stand at from. */
+static const struct hit *
+hit_in(const struct hits *hs, enum cue_kind kind, size_t from, size_t to)
+{
+	size_t i;
+
+	for (i = 0; i < hs->n; i++)
+		if (hs->h[i].cue->kind == kind && hs->h[i].at >= from &&
+		    hs->h[i].at < to && (hs->h[i].at == from ||
+		    !(hs->h[i].cue->how & START)))
+			return &hs->h[i];
+	return NULL;
+}
+
+/* Small letters, single blanks, straight apostrophes, no emphasis. */
+static void
+flatten(struct hf_buf *out, struct hf_str t)
+{
+	bool blank = false;
+	size_t i;
+	char c;
+
+	for (i = 0; i < t.n; i++) {
+		c = t.s[i];
+		if (t.n - i >= 3 && (memcmp(t.s + i, "\xe2\x80\x99", 3) == 0 ||
+		    memcmp(t.s + i, "\xe2\x80\x98", 3) == 0)) {
+			c = '\'';
+			i += 2;
+		}
+		if (strchr("*`\"", c) != NULL && c != '\0')
 			continue;
-		if (c->how & START) {
-			if (at(c, text, 0) > 0)
-				return true;
+		if (c == ' ' || c == '\n' || c == '\t' || c == '\r') {
+			blank = out->len > 0;
 			continue;
 		}
-		for (i = 0; (i = hf_str_ifind(text, c->text, i)) != SIZE_MAX;
-		    i++)
-			if (at(c, text, i) > 0)
-				return true;
+		if (blank)
+			hf_buf_putc(out, ' ');
+		blank = false;
+		/* Also of Latin-1: A with grave to Thorn. */
+		if ((c >= 'A' && c <= 'Z') || (i > 0 && t.s[i - 1] == '\xc3' &&
+		    (unsigned char)c >= 0x80 && (unsigned char)c <= 0x9e))
+			c = (char)(c + 32);
+		hf_buf_putc(out, c);
+	}
+}
+
+/* ---- clauses ---- */
+
+/* The bytes of what parts two clauses at place i, 0 if nothing does. With
+ * the words of the second list a clause begins. */
+static size_t
+parts_at(struct hf_str t, size_t i)
+{
+	static const char *const begins[] = { " without ", " using only ",
+		" as long as ", " unless ", " because " };
+
+	static const char *const parts[] = { ", ", "; ", ": ", " but ",
+		" and ", " - ", "\xef\xbc\x8c", "\xef\xbc\x9b",
+		"\xef\xbc\x9a", " \xe2\x80\x93 ", " \xe2\x80\x94 " };
+	size_t k;
+
+	for (k = 0; k < sizeof(parts) / sizeof(parts[0]); k++)
+		if (hf_str_starts(hf_strn(t.s + i, t.n - i), parts[k]))
+			return strlen(parts[k]);
+	for (k = 0; k < sizeof(begins) / sizeof(begins[0]); k++)
+		if (hf_str_starts(hf_strn(t.s + i, t.n - i), begins[k]))
+			return 1;
+	return 0;
+}
+
+struct clause {
+	struct hf_str t;		/* the flat sentence */
+	const struct hits *hs;
+	size_t from, to;		/* without the words that lead it in */
+};
+
+enum subject { NOUN, I, WE, YOU, IT, UNDER };
+
+static struct hf_str
+word_at(const struct clause *c, size_t at)
+{
+	size_t n;
+
+	while (at < c->to && !wordy((unsigned char)c->t.s[at]))
+		at++;
+	for (n = at; n < c->to && (wordy((unsigned char)c->t.s[n]) ||
+	    c->t.s[n] == '\''); n++)
+		;
+	return hf_strn(c->t.s + at, n - at);
+}
+
+static bool
+one_of(struct hf_str w, const char *const *list)
+{
+	for (; *list != NULL; list++)
+		if (hf_str_is(w, *list))
+			return true;
+	return false;
+}
+
+static enum subject
+subject_of(const struct clause *c)
+{
+	static const char *const first[] = { "i", "i'm", "i've", "i'd",
+		"i'll", "im", "my", NULL };
+	static const char *const thing[] = { "it", "it's", "that", "that's",
+		"this", "they", "he", "she", "there", "there's", "these",
+		"those", "which", "what", "they're", "nobody's", NULL };
+	static const char *const under[] = { "if", "when", "because",
+		"since", "while", "although", "as", "after", "until",
+		"where", "who", "whose", "why", "how", NULL };
+	struct hf_str w = word_at(c, c->from);
+
+	if (one_of(w, first))
+		return I;
+	if (hf_str_is(w, "we") || hf_str_is(w, "we're"))
+		return WE;
+	if (hf_str_is(w, "you") || hf_str_is(w, "you're"))
+		return YOU;
+	return one_of(w, thing) ? IT : one_of(w, under) ? UNDER : NOUN;
+}
+
+/* Steps over "please", "and", "for now" and blanks at the start. */
+static void
+strip(struct clause *c)
+{
+	const struct hit *h;
+
+	for (;;) {
+		while (c->from < c->to && !wordy((unsigned char)
+		    c->t.s[c->from]))
+			c->from++;
+		h = hit_at(c->hs, LEAD, c->from);
+		if (h == NULL || h->at + h->n >= c->to)
+			return;
+		c->from = h->at + h->n;
+	}
+}
+
+/* Is it a verb of what was, or of what something does? */
+static bool
+tells(struct hf_str w)
+{
+	static const char *const past[] = { "saw", "had", "was", "were",
+		"told", "said", "got", "took", "did", "found", "came",
+		"went", "been", "seen", "gave", "sent", "thought", "knew",
+		"made", "ran", "wrote", "broke", "is", "has", "does", NULL };
+	static const char *const not_verbs[] = { "tests", "files", "this",
+		"its", "his", "less", "across", "always", "needs", "commits",
+		"tabs", "spaces", "as", "pass", "process", "access",
+		"address", "us", "docs", "status", "class", "css", NULL };
+
+	if (w.n < 2 || one_of(w, not_verbs))
+		return false;
+	return one_of(w, past) || (w.n > 3 && hf_str_ends(w, "ed") &&
+	    !hf_str_is(w, "need") && !hf_str_is(w, "embed")) ||
+	    (w.n > 3 && hf_str_ends(w, "s") && !hf_str_ends(w, "ss"));
+}
+
+/* Does a verb of the clause tell something ("all tests failed")? Not one
+ * that only says which are meant ("files that were edited"). */
+static bool
+tale(const struct clause *c)
+{
+	static const char *const words[] = { "was", "were", "had", "did",
+		"failed", "worked", "passed", "looked", "happened", "sent",
+		"took", "saw", "went", "came", "works", "fails", "passes",
+		"happens", "crashes", "looks", "seems", "fail", "pass",
+		"work", NULL };
+	static const char *const which[] = { "that", "which", "who", "it",
+		"they", "you", NULL };
+	struct hf_str w, before = HF_STR_NONE;
+	size_t at = c->from;
+
+	while ((w = word_at(c, at)).n > 0) {
+		if (one_of(w, words) && !one_of(before, which))
+			return true;
+		at = (size_t)(w.s - c->t.s) + w.n;
+		before = w;
 	}
 	return false;
 }
+
+/* "never", "always", "only" where h stands. */
+static bool
+adverb(const struct clause *c, const struct hit *h, enum subject who)
+{
+	static const char *const no_verbs[] = { "the", "a", "an", "that",
+		"this", "mind", "again", "one", "two", "three", "some", "my",
+		"because", NULL };
+	struct hf_str w = word_at(c, h->at + h->n);
+
+	if (who == I || who == IT || who == UNDER || tells(w) ||
+	    one_of(w, no_verbs))
+		return false;
+	if (w.n > 0 && w.s[0] >= '0' && w.s[0] <= '9')
+		return false;
+	return !tale(c);
+}
+
+static bool
+imperative(const struct clause *c, enum subject who)
+{
+	static const char *const open[] = { "no", "all", "every", "each",
+		"any", "everything", "nothing", "nobody", "whenever",
+		"anything", "always", "never", NULL };
+	const struct hit *h = hit_at(c->hs, IMPERATIVE, c->from);
+	struct hf_str w;
+
+	if (h == NULL || who == I || who == IT || h->at + h->n >= c->to)
+		return false;
+	/* With these a story may begin as well as an order. */
+	if (!one_of(hf_strn(c->t.s + h->at, h->n), open))
+		return true;
+	w = word_at(c, h->at + h->n);
+	return !tale(c) && hit_in(c->hs, TALE, c->from, c->to) == NULL &&
+	    !((hf_str_is(hf_strn(c->t.s + h->at, h->n), "never") ||
+	    hf_str_is(hf_strn(c->t.s + h->at, h->n), "always")) && tells(w));
+}
+
+/* "If you need X you should always …", in one clause. */
+static bool
+obliged(const struct clause *c)
+{
+	static const char *const words[] = { "you should", "you must",
+		"you may not", "you need to", "you have to" };
+	size_t i, at;
+
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		at = hf_str_find(hf_strn(c->t.s, c->to), hf_str(words[i]),
+		    c->from + 12);
+		if (at != SIZE_MAX)
+			return true;
+	}
+	return false;
+}
+
+static bool
+clause_rules(const struct clause *c)
+{
+	enum subject who = subject_of(c);
+	const struct hit *h;
+	size_t i;
+
+	if (hit_in(c->hs, WANT, c->from, c->to) != NULL)
+		return true;
+	if (hit_in(c->hs, STORY, c->from, c->to) != NULL || who == I)
+		return false;
+	if (imperative(c, who))
+		return true;
+	if (who == UNDER)
+		return obliged(c);
+	if (hit_in(c->hs, MODAL, c->from, c->to) != NULL)
+		return true;
+	if (hit_in(c->hs, TALE, c->from, c->to) != NULL)
+		return false;
+	if (hit_in(c->hs, RULE, c->from, c->to) != NULL)
+		return true;
+	for (i = 0; i < c->hs->n; i++) {
+		h = &c->hs->h[i];
+		if (h->cue->kind == ADVERB && h->at >= c->from &&
+		    h->at < c->to && adverb(c, h, who))
+			return true;
+	}
+	return false;
+}
+
+/* ---- sentences ---- */
 
 /* "?" or its full-width form at the end. */
 static bool
@@ -250,53 +430,183 @@ question(struct hf_str t)
 	return hf_str_ends(t, "?") || hf_str_ends(t, "\xef\xbc\x9f");
 }
 
+/* "Could you please not …?" asks for it all the same. */
+static bool
+polite(struct hf_str t)
+{
+	static const char *const leads[] = { "can you", "could you",
+		"would you", "will you", "please", "pls" };
+	size_t i;
+
+	for (i = 0; i < sizeof(leads) / sizeof(leads[0]); i++)
+		if (hf_str_starts(t, leads[i]))
+			return true;
+	return false;
+}
+
+/* Does it begin with a case ("before you commit", "if it fails")? */
+static bool
+has_case(struct hf_str t)
+{
+	static const char *const leads[] = { "if ", "when ", "whenever ",
+		"before ", "after ", "during ", "each time ", "every time ",
+		"once " };
+	size_t i;
+
+	for (i = 0; i < sizeof(leads) / sizeof(leads[0]); i++)
+		if (hf_str_starts(t, leads[i]))
+			return !hf_str_starts(t, "after that") &&
+			    !hf_str_starts(t, "after this");
+	return false;
+}
+
+/* What to do in that case: the clause begins with a verb. */
+static bool
+orders(const struct clause *c)
+{
+	static const char *const verbs[] = { "use", "run", "make", "update",
+		"add", "commit", "submit", "ask", "stop", "report", "explain",
+		"check", "verify", "re-read", "read", "restart", "rebuild",
+		"write", "rerun", "create", "open", "call", "put", "fix",
+		"show", "tell", "explain", "revert", "close", "start", "give",
+		"include", "return", "log", "generate", "remove", "preview",
+		"prefer", NULL };
+
+	return one_of(word_at(c, c->from), verbs);
+}
+
+/* The number of the first clause that rules, from 1; 0: none. */
+static int
+rules(struct hf_str t, const struct hits *hs)
+{
+	struct clause c = { .t = t, .hs = hs };
+	size_t i = 0, from = 0, n;
+	const struct hit *label = hit_at(hs, LABEL, 0);
+	bool in_case = has_case(t);
+
+	int number = 0;
+
+	if (hit_in(hs, HEDGE, 0, t.n) != NULL)
+		return 0;
+	if (label != NULL && label->n < t.n && t.s[label->n] == ':')
+		return 1;
+	while (i <= t.n) {
+		n = i < t.n ? parts_at(t, i) : 1;
+		if (n == 0) {
+			i++;
+			continue;
+		}
+		c.from = from;
+		c.to = i;
+		strip(&c);
+		if (c.from < c.to && (++number, clause_rules(&c) ||
+		    (in_case && from > 0 && orders(&c))))
+			return number;
+		i += n;
+		from = i;
+	}
+	return 0;
+}
+
+/* Is it of a length that a rule may have? The flat text is in *flat. */
+static bool
+looked_at(struct hf_str sentence, struct hf_buf *flat, struct hits *hs)
+{
+	if (sentence.n < SENTENCE_MIN || sentence.n > SENTENCE_MAX)
+		return false;
+	flatten(flat, sentence);
+	look(hs, hf_buf_view(flat));
+	return true;
+}
+
+static int
+ruling_clause(struct hf_str sentence)
+{
+	struct hf_buf flat = HF_BUF_INIT;
+	struct hits hs;
+	int number = 0;
+
+	if (looked_at(sentence, &flat, &hs) && (!question(sentence) ||
+	    polite(hf_buf_view(&flat))))
+		number = rules(hf_buf_view(&flat), &hs);
+	hf_buf_release(&flat);
+	return number;
+}
+
 bool
 hf_cues_rule(struct hf_str sentence)
 {
-	return sentence.n >= 6 && sentence.n <= 1000 && !question(sentence) &&
-	    has(RULE, sentence) && !has(NOT_RULE, sentence);
+	return ruling_clause(sentence) > 0;
+}
+
+bool
+hf_cues_rule_alone(struct hf_str sentence)
+{
+	return ruling_clause(sentence) == 1;
 }
 
 bool
 hf_cues_decision(struct hf_str sentence)
 {
-	return sentence.n >= 6 && sentence.n <= 1000 &&
-	    !question(sentence) && has(DECISION, sentence);
+	struct hf_buf flat = HF_BUF_INIT;
+	struct hits hs;
+	bool is = false;
+
+	if (!question(sentence) && looked_at(sentence, &flat, &hs))
+		is = hit_in(&hs, DECISION, 0, flat.len) != NULL;
+	hf_buf_release(&flat);
+	return is;
 }
+
+bool
+hf_cues_correction(struct hf_str sentence)
+{
+	struct hf_buf flat = HF_BUF_INIT;
+	struct hits hs;
+	bool is = false;
+
+	if (looked_at(sentence, &flat, &hs))
+		is = hit_in(&hs, CORRECTION, 0, flat.len) != NULL;
+	hf_buf_release(&flat);
+	return is;
+}
+
+/* ---- whole texts ---- */
 
 /* The longest filler at place i; a punctuation mark or blank counts one. */
 static size_t
-filler_at(struct hf_str text, size_t i)
+filler_at(const struct hits *hs, struct hf_str text, size_t i)
 {
-	static const char *const marks[] = { ",", ".", "!", " ", "\n", "\t",
-		"-", ":", ";", "?", "~", "\xef\xbc\x8c", "\xe3\x80\x82",
-		"\xef\xbc\x81", "\xe3\x80\x81", "\xf0\x9f\x91\x8d", "\r" };
-	const struct cue *c;
-	size_t k, n, best = 0;
+	static const char *const marks[] = { ",", ".", "!", " ", "-", ":",
+		";", "?", "~", "\xef\xbc\x8c", "\xe3\x80\x82",
+		"\xef\xbc\x81", "\xe3\x80\x81", "\xf0\x9f\x91\x8d",
+		"\xf0\x9f\x99\x82", "\xe2\x9c\x85" };
+	const struct hit *h = hit_at(hs, FILLER, i);
+	size_t k;
 
-	for (k = 0; k < sizeof(marks) / sizeof(marks[0]); k++)
+	for (k = 0; h == NULL && k < sizeof(marks) / sizeof(marks[0]); k++)
 		if (hf_str_starts(hf_strn(text.s + i, text.n - i), marks[k]))
 			return strlen(marks[k]);
-	for (c = cues; c < cues + sizeof(cues) / sizeof(cues[0]); c++)
-		if (c->kind == FILLER && (n = at(c, text, i)) > best)
-			best = n;
-	return best;
+	return h != NULL ? h->n : 0;
 }
 
 bool
 hf_cues_filler(struct hf_str text)
 {
-	size_t i = 0, n;
+	struct hf_buf flat = HF_BUF_INIT;
+	struct hits hs;
+	size_t i = 0, n = 1;
 
 	text = hf_str_trim(text);
-	if (text.n > 80)
+	if (text.n > FILLER_MAX)
 		return false;
-	while (i < text.n) {
-		if ((n = filler_at(text, i)) == 0)
-			return false;
+	flatten(&flat, text);
+	look(&hs, hf_buf_view(&flat));
+	while (i < flat.len && (n = filler_at(&hs, hf_buf_view(&flat),
+	    i)) > 0)
 		i += n;
-	}
-	return true;
+	hf_buf_release(&flat);
+	return n > 0;
 }
 
 /* "Good. Go on with the crash." leans on what was said as much as "Also …"
@@ -304,125 +614,84 @@ hf_cues_filler(struct hf_str text)
 bool
 hf_cues_continues(struct hf_str text)
 {
-	size_t i;
+	struct hf_buf flat = HF_BUF_INIT;
+	struct hits hs;
+	bool does;
 
 	text = hf_str_trim(text);
-	if (text.n == 0 || text.n >= 300)
+	if (text.n == 0 || text.n >= CONTINUES_MAX)
 		return false;
-	if (has(CONTINUES, text))
-		return true;
-	for (i = 0; i < sizeof(cues) / sizeof(cues[0]); i++)
-		if (cues[i].kind == FILLER && at(&cues[i], text, 0) > 0)
-			return true;
-	return false;
+	flatten(&flat, text);
+	look(&hs, hf_buf_view(&flat));
+	does = hit_in(&hs, CONTINUES, 0, flat.len) != NULL ||
+	    hit_at(&hs, FILLER, 0) != NULL;
+	hf_buf_release(&flat);
+	return does;
+}
+
+static bool
+line_has(struct hf_str line, enum cue_kind kind)
+{
+	struct hf_buf flat = HF_BUF_INIT;
+	struct hits hs;
+	bool does;
+
+	if (line.n >= 120)
+		return false;
+	flatten(&flat, line);
+	look(&hs, hf_buf_view(&flat));
+	does = hit_in(&hs, kind, 0, flat.len) != NULL;
+	hf_buf_release(&flat);
+	return does;
 }
 
 bool
 hf_cues_next(struct hf_str line)
 {
-	return line.n < 120 && has(NEXT, line);
+	return line_has(line, NEXT);
 }
 
 bool
-hf_cues_check(struct hf_str command)
+hf_cues_heading(struct hf_str line)
 {
-	return has(CHECK, command);
+	return line_has(line, HEADING);
 }
 
-/* ---- sentences ---- */
-
-/* Bytes of a mark that ends a sentence at place i, 0 if there is none. */
-static size_t
-end_at(struct hf_str t, size_t i)
+bool
+hf_cues_check(const struct hf_shell_check *c)
 {
-	static const char *const wide[] = { "\xe3\x80\x82", "\xef\xbc\x81",
-		"\xef\xbc\x9f", "\xef\xbc\x9b" };
-	size_t k;
+	static const char *const managers[] = { "npm", "pnpm", "yarn",
+		"cargo", "docker", "bun", "go", "terraform", "bazel", NULL };
 
-	if (t.s[i] == '\n')
-		return 1;
-	if (t.s[i] == '.' || t.s[i] == '!' || t.s[i] == '?')
-		return i + 1 == t.n || t.s[i + 1] == ' ' ||
-		    t.s[i + 1] == '\n' || t.s[i + 1] == '\t' ||
-		    t.s[i + 1] == '\r' ? 1 : 0;
-	for (k = 0; k < sizeof(wide) / sizeof(wide[0]); k++)
-		if (hf_str_starts(hf_strn(t.s + i, t.n - i), wide[k]))
-			return 3;
-	return 0;
-}
-
-/* Steps over fenced code and quoted lines at the start of *t. */
-static bool
-skip_quoted(struct hf_str *t)
-{
-	struct hf_str line, rest;
-
-	line = hf_str_trim(hf_str_line(*t, &rest));
-	if (hf_str_starts(line, ">")) {
-		*t = rest;
+	if (one_of(c->name, managers))	/* their verbs tell */
+		return hf_cues_checks(c->verb) != 0;
+	if (hf_str_is(c->name, "make") || hf_str_is(c->name, "gmake"))
 		return true;
-	}
-	if (!hf_str_starts(line, "```"))
-		return false;
-	while (rest.n > 0) {
-		line = hf_str_trim(hf_str_line(rest, &rest));
-		if (hf_str_starts(line, "```"))
-			break;
-	}
-	*t = rest;
-	return true;
+	return hf_cues_checks(c->name) != 0 || hf_cues_checks(c->verb) != 0 ||
+	    (c->n > 0 && c->verb.n == 0 &&
+	    (hf_cues_checks(c->operand[0]) | HF_CHECK_TOOL) !=
+	    HF_CHECK_TOOL);
 }
 
-/* Without the mark of a list item ("- ", "* ", "2. ", "3) "). */
-static struct hf_str
-unmark(struct hf_str s)
+unsigned
+hf_cues_checks(struct hf_str text)
 {
-	size_t i = 0;
+	static const struct { enum cue_kind kind; unsigned bit; } kinds[] = {
+		{ TESTS, HF_CHECK_TESTS }, { LINTS, HF_CHECK_LINTS },
+		{ BUILDS, HF_CHECK_BUILDS }, { TYPES, HF_CHECK_TYPES },
+		{ TOOL, HF_CHECK_TOOL } };
+	struct hf_buf flat = HF_BUF_INIT;
+	struct hits hs;
+	unsigned bits = 0;
+	size_t i;
 
-	if (s.n > 2 && (s.s[0] == '-' || s.s[0] == '*') && s.s[1] == ' ')
-		return hf_str_trim(hf_strn(s.s + 2, s.n - 2));
-	while (i < s.n && i < 3 && s.s[i] >= '0' && s.s[i] <= '9')
-		i++;
-	if (i > 0 && i + 1 < s.n && (s.s[i] == '.' || s.s[i] == ')') &&
-	    s.s[i + 1] == ' ')
-		return hf_str_trim(hf_strn(s.s + i + 2, s.n - i - 2));
-	return s;
-}
-
-static bool
-number_mark(struct hf_str t, size_t i)
-{
-	size_t k = i;
-
-	while (k > 0 && t.s[k - 1] >= '0' && t.s[k - 1] <= '9')
-		k--;
-	return t.s[i] == '.' && k < i && i - k < 3 && k == 0;
-}
-
-struct hf_str
-hf_cues_sentence(struct hf_str *text)
-{
-	struct hf_str s, t = *text;
-	size_t i, n;
-
-	while (t.n > 0) {
-		t = hf_str_trim(t);
-		if (t.n == 0)
-			break;
-		if (skip_quoted(&t))
-			continue;
-		for (i = 0, n = 0; i < t.n; i++)
-			if ((n = end_at(t, i)) > 0 && !number_mark(t, i))
-				break;
-			else
-				n = 0;
-		s = unmark(hf_str_trim(hf_strn(t.s, i + n)));
-		t = hf_strn(t.s + i + n, t.n - i - n);
-		if (s.n > 0) {
-			*text = t;
-			return s;
-		}
-	}
-	*text = hf_strn(t.s, 0);
-	return HF_STR_NONE;
+	if (text.n == 0 || text.n > SENTENCE_MAX)
+		return 0;
+	flatten(&flat, text);
+	look(&hs, hf_buf_view(&flat));
+	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (hit_in(&hs, kinds[i].kind, 0, flat.len) != NULL)
+			bits |= kinds[i].bit;
+	hf_buf_release(&flat);
+	return bits;
 }

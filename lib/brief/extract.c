@@ -3,21 +3,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "brief/carry.h"
 #include "brief/cues.h"
-#include "brief/rules.h"
+#include "brief/own.h"
 
-enum { GOAL_MAX = 1500, ITEM_MAX = 400, RULES_MAX = 80, DECISIONS_MAX = 40,
-	READ_MAX = 12, CHECKS_MAX = 12, FAILURES_MAX = 8, STEPS_MAX = 10,
-	BUDGET = 4000, CHARS_PER_TOKEN = 4 };
+enum { GOAL_MAX = 1500, ITEM_MAX = 400, COMMAND_MAX = 300, READ_MAX = 12,
+	CHECKS_MAX = 12, FAILURES_MAX = 10, OTHERS_MAX = 4, STEPS_MAX = 8,
+	GO_ON_MAX = 2, ONE_BY_ONE = 40, GATHERED = 24, BUDGET = 4000 };
 
 struct maker {
 	const struct hf_facts *f;
 	struct hf_brief *b;
 	struct hf_rules rules;
+	struct hf_proof proof;
 	struct hf_buf text;		/* scratch for one item */
+	/* files written, newest first; other artifacts of the seed */
+	struct hf_list files, others;
+	size_t left[HF_FIELDS];		/* items left out for size */
 };
 
-/* At most max bytes of t, ended at a sentence or a word, "…" behind. */
+/* At most max bytes of t, ended at a word, "…" behind. */
 static void
 clip(struct hf_buf *out, struct hf_str t, size_t max)
 {
@@ -37,6 +42,21 @@ clip(struct hf_buf *out, struct hf_str t, size_t max)
 	hf_buf_puts(out, " \xe2\x80\xa6");
 }
 
+/* One line of t, blanks for its line ends. */
+static void
+line(struct hf_buf *out, struct hf_str t, size_t max)
+{
+	struct hf_buf flat = HF_BUF_INIT;
+	size_t i;
+
+	t = hf_str_trim(t);
+	for (i = 0; i < t.n; i++)
+		hf_buf_putc(&flat, t.s[i] == '\n' || t.s[i] == '\r' ||
+		    t.s[i] == '\t' ? ' ' : t.s[i]);
+	clip(out, hf_buf_view(&flat), max);
+	hf_buf_release(&flat);
+}
+
 static void
 add(struct maker *m, enum hf_field f)
 {
@@ -53,67 +73,59 @@ add_clipped(struct maker *m, enum hf_field f, const char *prefix,
 	add(m, f);
 }
 
-/* Takes what an earlier brief says in a field over, behind what is new. */
-static void
-carry(struct maker *m, enum hf_field f, size_t max)
-{
-	const struct hf_list *l = &m->rules.seed.list[f];
-	size_t i;
-
-	for (i = 0; i < l->n && m->b->list[f].n < max; i++)
-		hf_brief_add(m->b, f, l->item[i]);
-}
-
 /* ---- goal ---- */
 
-static const struct hf_fact_text *
-latest_request(const struct hf_facts *f)
+static void
+request(struct maker *m, const char *prefix, struct hf_str text, size_t max)
 {
-	size_t i;
-
-	for (i = f->nrequests; i-- > 0;)
-		if (!hf_cues_filler(f->request[i].text))
-			return &f->request[i];
-	return f->nrequests > 0 ? &f->request[f->nrequests - 1] : NULL;
+	if (m->text.len > 0)
+		hf_buf_putc(&m->text, '\n');
+	hf_buf_puts(&m->text, prefix);
+	hf_own_words(&m->text, &m->rules, text, max);
 }
 
-/* What the latest request continues: the goal of the brief that the session
- * began with, else the first request that stands by itself. */
-static struct hf_str
-base_request(const struct maker *m, const struct hf_fact_text *latest)
+/* What the requests of this session continue. */
+static void
+base(struct maker *m, const struct hf_told *t)
 {
-	const struct hf_fact_text *r;
+	const struct hf_fact_text *r, *until = t->n > 0 ? t->r[t->n - 1] :
+	    m->f->request;
+	struct hf_str seed = m->rules.seed.goal;
 
-	if (m->rules.seed.goal.n > 0)
-		return m->rules.seed.goal;
-	for (r = m->f->request; r < latest; r++)
-		if (!hf_cues_filler(r->text) && !hf_cues_continues(r->text))
-			return r->text;
-	return HF_STR_NONE;
+	for (r = m->f->request; r < until; r++)
+		if (hf_own_lean(r->text) == HF_OWN_STANDS &&
+		    !hf_cues_continues(r->text)) {
+			request(m, "", r->text, GOAL_MAX / 3);
+			return;
+		}
+	clip(&m->text, hf_carry_goal(seed), GOAL_MAX / 3);
+	if (!t->stands && hf_carry_latest(seed).n > 0) {
+		hf_buf_puts(&m->text, "\n" HF_SAYS_BEFORE);
+		clip(&m->text, hf_carry_latest(seed), GOAL_MAX / 3);
+	}
 }
 
 static void
 goal(struct maker *m)
 {
-	const struct hf_fact_text *r = latest_request(m->f);
-	struct hf_str base;
+	static const char nothing[] = "Continue the session: it holds no "
+	    "request of its user";
+	struct hf_told t;
+	size_t i;
 
-	base = m->rules.seed.goal;
-	if (r == NULL || (hf_cues_filler(r->text) && base.n > 0)) {
-		hf_brief_goal(m->b, base.n > 0 ? base :
-		    HF_STR("Continue the session: it holds no request of "
-		    "its user"));
+	hf_own_told(&t, m->f);
+	if (t.n == 0) {
+		hf_brief_goal(m->b, m->rules.seed.goal.n > 0 ?
+		    m->rules.seed.goal : hf_str(nothing));
 		return;
 	}
-	base = hf_cues_continues(r->text) || hf_cues_filler(r->text) ?
-	    base_request(m, r) : HF_STR_NONE;
-	if (base.n > 0) {
-		clip(&m->text, base, GOAL_MAX / 2);
-		hf_buf_puts(&m->text, "\nLatest request: ");
-		clip(&m->text, r->text, GOAL_MAX / 2);
-	} else {
-		clip(&m->text, r->text, GOAL_MAX);
-	}
+	if (!t.stands || hf_cues_continues(t.r[t.n - 1]->text))
+		base(m, &t);
+	for (i = t.n; i-- > 1;)
+		request(m, m->text.len > 0 ? HF_SAYS_BEFORE : "",
+		    t.r[i]->text, GOAL_MAX / 3);
+	request(m, m->text.len > 0 ? HF_SAYS_LATEST : "", t.r[0]->text,
+	    m->text.len > 0 ? GOAL_MAX / 2 : GOAL_MAX);
 	hf_brief_goal(m->b, hf_buf_view(&m->text));
 	hf_buf_clear(&m->text);
 }
@@ -126,28 +138,28 @@ rules(struct maker *m)
 	size_t i;
 
 	for (i = 0; i < m->rules.n; i++)
-		if (!m->rules.rule[i].superseded &&
-		    m->b->list[HF_CONSTRAINTS].n < RULES_MAX)
+		if (hf_rule_holds(&m->rules.rule[i]) &&
+		    m->rules.rule[i].rule)
 			hf_brief_add(m->b, HF_CONSTRAINTS,
 			    m->rules.rule[i].text);
 }
 
-/* Sentences that choose or correct, newest first. */
+/* Of this session, or of those before it. */
 static void
-decisions(struct maker *m)
+decisions(struct maker *m, bool seed)
 {
-	struct hf_str sentence, rest;
+	const struct hf_rule *r;
 	size_t i;
 
-	for (i = m->f->nrequests; i-- > 0;) {
-		rest = m->f->request[i].text;
-		while ((sentence = hf_cues_sentence(&rest)).n > 0)
-			if (!hf_cues_rule(sentence) &&
-			    hf_cues_decision(sentence) &&
-			    m->b->list[HF_DECISIONS].n < DECISIONS_MAX)
-				hf_brief_add(m->b, HF_DECISIONS, sentence);
+	for (i = 0; i < m->rules.n; i++) {
+		r = &m->rules.rule[i];
+		if (hf_rule_holds(r) && r->decision && !r->rule &&
+		    (r->at == 0) == seed)
+			hf_brief_add(m->b, HF_DECISIONS, r->text);
 	}
 }
+
+static const char arrow[] = " \xe2\x86\x92 ";
 
 static void
 answers(struct maker *m)
@@ -157,15 +169,14 @@ answers(struct maker *m)
 
 	for (i = m->f->nanswers; i-- > 0;) {
 		a = &m->f->answer[i];
-		clip(&m->text, a->question, ITEM_MAX / 2);
-		hf_buf_puts(&m->text, " \xe2\x86\x92 ");
-		clip(&m->text, a->answer, ITEM_MAX);
+		line(&m->text, a->question, ITEM_MAX / 2);
+		hf_buf_puts(&m->text, arrow);
+		line(&m->text, a->answer, ITEM_MAX);
 		add(m, HF_DECISIONS);
 	}
-	carry(m, HF_DECISIONS, DECISIONS_MAX);
 }
 
-/* ---- files and commands ---- */
+/* ---- files ---- */
 
 static int
 newest_first(const void *a, const void *b)
@@ -178,12 +189,68 @@ newest_first(const void *a, const void *b)
 }
 
 static void
-file_item(struct maker *m, const struct hf_fact_file *file,
-    const char *behind)
+push(struct maker *m, struct hf_list *l, struct hf_str t)
 {
-	hf_buf_str(&m->text, file->path);
-	hf_buf_puts(&m->text, behind);
-	add(m, HF_ARTIFACTS);
+	struct hf_str *grown;
+
+	if (l->n == l->cap) {
+		l->cap = l->cap == 0 ? 64 : l->cap * 2;
+		grown = hf_arena_alloc(&m->b->arena,
+		    l->cap * sizeof(*grown));
+		if (l->n > 0)
+			memcpy(grown, l->item, l->n * sizeof(*grown));
+		l->item = grown;
+	}
+	l->item[l->n++] = hf_strn(hf_arena_copy(&m->b->arena, t.s, t.n), t.n);
+}
+
+static void
+carried_file(struct hf_str path, void *arg)
+{
+	struct maker *m = arg;
+
+	push(m, &m->files, path);
+}
+
+static void
+carried_other(struct hf_str item, void *arg)
+{
+	struct maker *m = arg;
+
+	push(m, &m->others, item);
+}
+
+/* Files beyond the first whole: several in a line, below the session's
+ * folder. */
+static void
+gather(struct maker *m, size_t whole)
+{
+	struct hf_str cwd = m->f->cwd, path;
+	size_t i, n = 0;
+
+	for (i = whole; i < m->files.n; i++) {
+		path = m->files.item[i];
+		if (cwd.n < 2 || path.n <= cwd.n + 1 ||
+		    memcmp(path.s, cwd.s, cwd.n) != 0 ||
+		    path.s[cwd.n] != '/' ||
+		    hf_str_find(path, HF_STR(", "), 0) != SIZE_MAX) {
+			hf_brief_add(m->b, HF_ARTIFACTS, path);
+			continue;
+		}
+		if (n == 0) {
+			hf_buf_puts(&m->text, "In ");
+			hf_buf_str(&m->text, cwd);
+		}
+		hf_buf_puts(&m->text, n++ == 0 ? ": " : ", ");
+		hf_buf_str(&m->text, hf_strn(path.s + cwd.n + 1,
+		    path.n - cwd.n - 1));
+		if (n == GATHERED) {
+			add(m, HF_ARTIFACTS);
+			n = 0;
+		}
+	}
+	if (n > 0)
+		add(m, HF_ARTIFACTS);
 }
 
 static void
@@ -191,7 +258,7 @@ workspace(struct maker *m)
 {
 	if (m->f->cwd.n == 0)
 		return;
-	hf_buf_puts(&m->text, "workspace ");
+	hf_buf_puts(&m->text, HF_SAYS_WORKSPACE);
 	hf_buf_str(&m->text, m->f->cwd);
 	if (m->f->branch.n > 0) {
 		hf_buf_puts(&m->text, ", branch ");
@@ -200,56 +267,69 @@ workspace(struct maker *m)
 	add(m, HF_ARTIFACTS);
 }
 
-/* Files written, what an earlier brief had, files read, the workspace. */
 static void
-artifacts(struct maker *m)
+marked(struct maker *m, struct hf_str path, const char *behind)
 {
-	const struct hf_facts *f = m->f;
-	const struct hf_fact_file **file;
-	size_t i, n = 0;
+	hf_buf_str(&m->text, path);
+	hf_buf_puts(&m->text, behind);
+	add(m, HF_ARTIFACTS);
+}
 
-	file = hf_calloc(f->nfiles + 1, sizeof(*file));
-	for (i = 0; i < f->nfiles; i++)
-		file[i] = &f->file[i];
-	qsort(file, f->nfiles, sizeof(*file), newest_first);
-	for (i = 0; i < f->nfiles; i++)
-		if (file[i]->written)
-			file_item(m, file[i], file[i]->deleted ?
-			    " (deleted)" : "");
-	carry(m, HF_ARTIFACTS, HF_BRIEF_ITEMS);
-	for (i = 0; i < f->nfiles && n < READ_MAX; i++)
-		if (!file[i]->written) {
-			file_item(m, file[i], " (read)");
-			n++;
-		}
+/* Those that were read or are gone, newest first. */
+static void
+lesser_files(struct maker *m, const struct hf_fact_file *const *file)
+{
+	size_t i, reads = 0, gone = 0;
+
+	for (i = 0; i < m->f->nfiles; i++)
+		if (file[i]->deleted && gone++ < READ_MAX)
+			marked(m, file[i]->path, HF_SAYS_DELETED);
+	for (i = 0; i < m->f->nfiles; i++)
+		if (!file[i]->written && reads++ < READ_MAX)
+			marked(m, file[i]->path, HF_SAYS_READ);
+}
+
+/* whole: files that have an item of their own; lesser: others too. */
+static void
+artifacts(struct maker *m, size_t whole, bool lesser)
+{
+	const struct hf_fact_file **file;
+	size_t i;
+
+	m->b->list[HF_ARTIFACTS].n = 0;
+	m->files.n = m->others.n = 0;
+	file = hf_calloc(m->f->nfiles + 1, sizeof(*file));
+	for (i = 0; i < m->f->nfiles; i++)
+		file[i] = &m->f->file[i];
+	qsort(file, m->f->nfiles, sizeof(*file), newest_first);
+	for (i = 0; i < m->f->nfiles; i++)
+		if (file[i]->written && !file[i]->deleted)
+			push(m, &m->files, file[i]->path);
+	hf_carry_files(&m->proof, carried_file, carried_other, m);
+	for (i = 0; i < m->files.n && i < whole; i++)
+		hf_brief_add(m->b, HF_ARTIFACTS, m->files.item[i]);
+	gather(m, i);
+	for (i = 0; i < m->others.n && lesser; i++)
+		hf_brief_add(m->b, HF_ARTIFACTS, m->others.item[i]);
+	if (lesser)
+		lesser_files(m, file);
 	workspace(m);
 	free(file);
 }
 
-/* Did the same command run again, later? */
-static bool
-ran_again(const struct hf_facts *f, size_t i)
-{
-	size_t k;
-
-	for (k = i + 1; k < f->ncommands; k++)
-		if (f->command[k].done &&
-		    hf_str_eq(f->command[k].text, f->command[i].text))
-			return true;
-	return false;
-}
+/* ---- commands ---- */
 
 static void
 command(struct maker *m, const struct hf_fact_command *c)
 {
 	hf_buf_putc(&m->text, '`');
-	clip(&m->text, c->text, ITEM_MAX / 2);
+	line(&m->text, c->text, COMMAND_MAX);
 	hf_buf_puts(&m->text, c->failed ? "` failed" : "` succeeded");
-	if (c->exit != HF_EXIT_UNKNOWN)
+	if (c->exit != HF_EXIT_UNKNOWN && (c->exit != 0) == c->failed)
 		hf_buf_printf(&m->text, " with exit status %d", c->exit);
 	if (c->output.n > 0) {
 		hf_buf_puts(&m->text, ": ");
-		clip(&m->text, c->output, ITEM_MAX / 2);
+		line(&m->text, c->output, ITEM_MAX / 2);
 	}
 	add(m, c->failed ? HF_PENDING : HF_VERIFIED);
 }
@@ -258,37 +338,30 @@ static void
 commands(struct maker *m)
 {
 	const struct hf_facts *f = m->f;
-	const struct hf_fact_command *c;
-	size_t i, passed = 0, failed = 0;
+	size_t i, passed = 0, failed = 0, others = 0;
+	bool checks;
 
-	for (i = f->ncommands; i-- > 0 &&
-	    (passed < CHECKS_MAX || failed < FAILURES_MAX);) {
-		c = &f->command[i];
-		if (!c->done || ran_again(f, i))
+	for (i = f->ncommands; i-- > 0;) {
+		if (!f->command[i].done || f->command[i].nchecks == 0 ||
+		    hf_proof_ran_again(&m->proof, i))
 			continue;
-		if (c->failed && failed < FAILURES_MAX) {
-			command(m, c);
-			failed++;
-		} else if (!c->failed && c->at > f->last_write &&
-		    passed < CHECKS_MAX && hf_cues_check(c->text)) {
-			command(m, c);
-			passed++;
+		checks = hf_proof_checks(&m->proof, i);
+		if (!f->command[i].failed) {
+			if (checks && passed < CHECKS_MAX &&
+			    hf_proof_holds(&m->proof, i)) {
+				command(m, &f->command[i]);
+				passed++;
+			}
+		} else if (hf_proof_overcome(&m->proof, i)) {
+			continue;
+		} else if (checks ? failed++ < FAILURES_MAX :
+		    others++ < OTHERS_MAX) {
+			command(m, &f->command[i]);
 		}
 	}
 }
 
 /* ---- what is open ---- */
-
-static bool
-open_todo(const struct hf_fact_todo *t)
-{
-	return strcmp(t->status, "completed") != 0 &&
-	    strcmp(t->status, "done") != 0 &&
-	    strcmp(t->status, "cancelled") != 0 &&
-	    strcmp(t->status, "canceled") != 0 &&
-	    strcmp(t->status, "deleted") != 0 &&
-	    strcmp(t->status, "abandoned") != 0;
-}
 
 static void
 todos(struct maker *m)
@@ -298,11 +371,11 @@ todos(struct maker *m)
 
 	for (i = 0; i < m->f->ntodos; i++) {
 		t = &m->f->todo[i];
-		if (!open_todo(t))
+		if (!hf_carry_todo_open(t))
 			continue;
-		clip(&m->text, t->text, ITEM_MAX);
+		line(&m->text, t->text, ITEM_MAX);
 		hf_buf_puts(&m->text, strcmp(t->status, "in_progress") == 0 ?
-		    " (to-do, in progress)" : " (to-do, not begun)");
+		    HF_SAYS_PROGRESS : HF_SAYS_NOT_BEGUN);
 		add(m, HF_PENDING);
 	}
 }
@@ -316,27 +389,27 @@ unanswered(struct maker *m)
 	if (f->nrequests == 0)
 		return;
 	last = &f->request[f->nrequests - 1];
-	if (last->at > f->said.at && !hf_cues_filler(last->text))
-		add_clipped(m, HF_PENDING, "The last request has no answer "
-		    "yet: ", last->text);
+	if (last->at <= f->said.at || hf_cues_filler(last->text))
+		return;
+	request(m, HF_SAYS_UNANSWERED, last->text, ITEM_MAX);
+	add(m, HF_PENDING);
 }
 
 static bool
-list_item(struct hf_str line, struct hf_str *item)
+list_item(struct hf_str t, struct hf_str *item)
 {
 	size_t i = 0;
 
-	if (line.n > 2 && (line.s[0] == '-' || line.s[0] == '*') &&
-	    line.s[1] == ' ') {
-		*item = hf_str_trim(hf_strn(line.s + 2, line.n - 2));
+	if (t.n > 2 && (t.s[0] == '-' || t.s[0] == '*') && t.s[1] == ' ') {
+		*item = hf_str_trim(hf_strn(t.s + 2, t.n - 2));
 		return item->n > 0;
 	}
-	while (i < line.n && i < 3 && line.s[i] >= '0' && line.s[i] <= '9')
+	while (i < t.n && i < 3 && t.s[i] >= '0' && t.s[i] <= '9')
 		i++;
-	if (i == 0 || i + 1 >= line.n || (line.s[i] != '.' &&
-	    line.s[i] != ')') || line.s[i + 1] != ' ')
+	if (i == 0 || i + 1 >= t.n || (t.s[i] != '.' && t.s[i] != ')') ||
+	    t.s[i + 1] != ' ')
 		return false;
-	*item = hf_str_trim(hf_strn(line.s + i + 2, line.n - i - 2));
+	*item = hf_str_trim(hf_strn(t.s + i + 2, t.n - i - 2));
 	return item->n > 0;
 }
 
@@ -345,22 +418,22 @@ list_item(struct hf_str line, struct hf_str *item)
 static void
 stated_steps(struct maker *m)
 {
-	struct hf_str line, item, rest = m->f->said.text;
+	struct hf_str here, item, rest = m->f->said.text;
 	bool listing = false;
 	size_t n = 0;
 
 	while (rest.n > 0 && n < STEPS_MAX) {
-		line = hf_str_trim(hf_str_line(rest, &rest));
-		if (line.n == 0)
+		here = hf_str_trim(hf_str_line(rest, &rest));
+		if (here.n == 0)
 			continue;
-		if (listing && list_item(line, &item)) {
+		if (listing && list_item(here, &item)) {
 			add_clipped(m, HF_NEXT_STEPS, "", item);
 			n++;
 			continue;
 		}
-		listing = hf_cues_next(line);
-		if (listing && line.n > 12 && hf_str_ends(line, ".")) {
-			add_clipped(m, HF_NEXT_STEPS, "", line);
+		listing = hf_cues_next(here);
+		if (listing && here.n > 12 && hf_str_ends(here, ".")) {
+			add_clipped(m, HF_NEXT_STEPS, "", here);
 			n++;
 		}
 	}
@@ -369,25 +442,33 @@ stated_steps(struct maker *m)
 static void
 next_steps(struct maker *m, struct hf_str focus)
 {
-	const struct hf_fact_text *r = latest_request(m->f);
+	const struct hf_fact_todo *t;
 	size_t i, n = 0;
 
 	if (focus.n > 0)
 		add_clipped(m, HF_NEXT_STEPS, "First: ", focus);
-	for (i = 0; i < m->f->ntodos && n < 3; i++)
-		if (open_todo(&m->f->todo[i])) {
-			add_clipped(m, HF_NEXT_STEPS, "Go on with: ",
-			    m->f->todo[i].text);
+	for (i = 0; i < m->f->ntodos && n < GO_ON_MAX; i++) {
+		t = &m->f->todo[i];
+		if (hf_carry_todo_open(t)) {
+			add_clipped(m, HF_NEXT_STEPS, HF_SAYS_GO_ON,
+			    t->text);
 			n++;
 		}
-	stated_steps(m);
-	if (r == NULL && m->f->nrequests == 0) {
-		carry(m, HF_NEXT_STEPS, STEPS_MAX);
-		carry(m, HF_PENDING, HF_BRIEF_ITEMS);
 	}
-	if (m->b->list[HF_NEXT_STEPS].n == 0 && r != NULL)
-		add_clipped(m, HF_NEXT_STEPS, "See what of the last request "
-		    "is left to do, and finish it: ", r->text);
+	stated_steps(m);
+}
+
+/* When nobody named a step. */
+static void
+last_resort(struct maker *m)
+{
+	struct hf_told t;
+
+	hf_own_told(&t, m->f);
+	if (m->b->list[HF_NEXT_STEPS].n > 0 || t.n == 0)
+		return;
+	request(m, HF_SAYS_FINISH, t.r[t.n - 1]->text, ITEM_MAX);
+	add(m, HF_NEXT_STEPS);
 }
 
 static void
@@ -395,9 +476,9 @@ uncertainties(struct maker *m)
 {
 	const struct hf_facts *f = m->f;
 
-	hf_brief_add(m->b, HF_UNCERTAINTIES, HF_STR("No model was used for "
-	    "this brief: it holds what the transcript proves; reasons and "
-	    "half-said intentions may be missing"));
+	hf_brief_add(m->b, HF_UNCERTAINTIES, HF_STR(HF_SAYS_NO_MODEL
+	    ": it holds what the transcript proves; reasons and half-said "
+	    "intentions may be missing"));
 	if (f->compactions > 0) {
 		hf_buf_printf(&m->text, "The session was compacted %zu "
 		    "time%s; its model no longer saw what came before",
@@ -422,25 +503,83 @@ uncertainties(struct maker *m)
 		    "checked by a command after the last edit"));
 }
 
-/* Drops the last items of the longest optional list until the brief fits:
- * the user's rules and the files written go last. */
-static void
-fit(struct hf_brief *b, int64_t budget)
-{
-	static const enum hf_field order[] = { HF_DECISIONS, HF_VERIFIED,
-		HF_NEXT_STEPS, HF_PENDING, HF_ARTIFACTS, HF_CONSTRAINTS };
-	size_t max = (size_t)budget * CHARS_PER_TOKEN, i, size;
-	struct hf_list *l;
+/* ---- size ---- */
 
-	size = hf_brief_size(b);
-	for (i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
-		l = &b->list[order[i]];
-		while (size > max && l->n > 4) {
-			size -= hf_utf8_count(l->item[l->n - 1]) + 3 < size ?
-			    hf_utf8_count(l->item[l->n - 1]) + 3 : size;
-			l->n--;
+/* Leaves the first keep items of a field, if it is too long at all. */
+static void
+shorten(struct maker *m, enum hf_field f, size_t keep, size_t budget)
+{
+	struct hf_list *l = &m->b->list[f];
+
+	while (l->n > keep && hf_brief_tokens(m->b) > budget) {
+		l->n--;
+		m->left[f]++;
+	}
+}
+
+/* Long items first of all. */
+static void
+clip_items(struct maker *m, size_t max)
+{
+	struct hf_list *l;
+	size_t f, i;
+
+	for (f = HF_GOAL + 1; f < HF_FIELDS; f++) {
+		l = &m->b->list[f];
+		for (i = 0; i < l->n && f != HF_ARTIFACTS; i++) {
+			if (l->item[i].n <= max)
+				continue;
+			clip(&m->text, l->item[i], max);
+			l->item[i] = hf_strn(hf_arena_copy(&m->b->arena,
+			    m->text.data, m->text.len), m->text.len);
+			hf_buf_clear(&m->text);
 		}
 	}
+}
+
+static void
+say_left_out(struct maker *m)
+{
+	size_t f, n = 0;
+
+	for (f = HF_GOAL + 1; f < HF_FIELDS; f++) {
+		if (m->left[f] == 0 || f == HF_UNCERTAINTIES)
+			continue;
+		hf_buf_printf(&m->text, "%s%zu of the %s",
+		    n++ == 0 ? "Left out for size, the oldest ones: " : ", ",
+		    m->left[f], hf_field_name((enum hf_field)f));
+	}
+	if (n > 0)
+		add(m, HF_UNCERTAINTIES);
+}
+
+/* The user's rules and the files that were written go last. */
+static void
+fit(struct maker *m, size_t budget)
+{
+	static const struct { enum hf_field f; size_t keep; } ladder[] = {
+		{ HF_UNCERTAINTIES, 6 }, { HF_NEXT_STEPS, 5 },
+		{ HF_VERIFIED, 6 }, { HF_DECISIONS, 24 },
+		{ HF_PENDING, 24 }, { HF_DECISIONS, 12 },
+		{ HF_VERIFIED, 3 }, { HF_NEXT_STEPS, 2 },
+		{ HF_CONSTRAINTS, 60 }, { HF_PENDING, 12 },
+		{ HF_DECISIONS, 4 }, { HF_CONSTRAINTS, 40 },
+		{ HF_PENDING, 6 }, { HF_CONSTRAINTS, 24 },
+		{ HF_UNCERTAINTIES, 2 }, { HF_ARTIFACTS, 8 },
+		{ HF_CONSTRAINTS, 8 }, { HF_ARTIFACTS, 1 } };
+	size_t i;
+
+	if (hf_brief_tokens(m->b) > budget)
+		artifacts(m, ONE_BY_ONE / 3, true);
+	if (hf_brief_tokens(m->b) > budget)
+		artifacts(m, 0, false);
+	if (hf_brief_tokens(m->b) > budget)
+		clip_items(m, ITEM_MAX / 2);
+	/* What it takes to say so. */
+	budget -= budget > 400 ? 40 : budget / 10;
+	for (i = 0; i < sizeof(ladder) / sizeof(ladder[0]); i++)
+		shorten(m, ladder[i].f, ladder[i].keep, budget);
+	say_left_out(m);
 }
 
 int
@@ -454,17 +593,22 @@ hf_extract(const struct hf_facts *f, const struct hf_extract *how,
 		    "the session holds no messages");
 	hf_brief_init(out);
 	hf_rules_read(&m.rules, f, how->seeded);
+	hf_proof_init(&m.proof, f, how->seeded ? &m.rules.seed : NULL);
 	goal(&m);
 	rules(&m);
-	decisions(&m);
+	decisions(&m, false);
 	answers(&m);
-	artifacts(&m);
+	decisions(&m, true);
+	artifacts(&m, ONE_BY_ONE, true);
 	commands(&m);
 	todos(&m);
 	unanswered(&m);
 	next_steps(&m, how->focus);
+	hf_carry(out, &m.proof);
+	last_resort(&m);
 	uncertainties(&m);
-	fit(out, how->budget > 0 ? how->budget : BUDGET);
+	fit(&m, how->budget > 0 ? (size_t)how->budget : BUDGET);
+	hf_proof_release(&m.proof);
 	hf_rules_release(&m.rules);
 	hf_buf_release(&m.text);
 	return 0;

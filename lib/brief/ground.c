@@ -3,15 +3,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "brief/cues.h"
-#include "brief/rules.h"
+#include "brief/heard.h"
+#include "brief/own.h"
+#include "brief/proof.h"
 #include "brief/tokens.h"
 
 enum {
 	SAME = 60,		/* percent of its matter: it is that one */
+	MORE = 20,		/* of its matter: others said it rather */
 	REPRESENTED = 34,	/* of a request, anywhere in the brief */
 	ADD_MAX = 40,		/* rules and files that are put back */
-	NAMED_MAX = 64
+	REQUEST_MAX = 1000
 };
 
 struct check {
@@ -21,18 +23,16 @@ struct check {
 	struct hf_facts facts;
 	struct hf_tokens tokens;
 	struct hf_rules rules;
+	struct hf_proof proof;
 	bool seeded;
-	struct hf_units generic;	/* what any report of success says */
-	/* sentences that the user wrote, rules or not */
-	struct hf_units *said;
-	size_t nsaid;
+	struct hf_heard heard;
 	/* findings */
 	struct hf_jtree *t;
 	struct hf_jnode *ungrounded, *moved, *lost, *invented, *superseded;
 	size_t hard, known, nmoved, nlost, ninvented, nsuperseded, kept;
 	size_t written, listed;
 	struct hf_buf first;		/* the first finding, for STRICT */
-	struct hf_buf text;		/* scratch */
+	struct hf_buf text, masked;	/* scratch */
 };
 
 /* ---- what the transcript holds ---- */
@@ -71,6 +71,9 @@ read_tokens(struct check *c, struct hf_err *err)
 			if (bs->b[i].kind == HF_BLOCK_CALL) {
 				hf_tokens_add(&c->tokens, bs->b[i].name);
 				add_json(c, bs->b[i].args, 0);
+			} else if (bs->b[i].kind == HF_BLOCK_RESULT) {
+				hf_tokens_add_output(&c->tokens,
+				    bs->b[i].text);
 			} else if (bs->b[i].kind != HF_BLOCK_THINKING) {
 				hf_tokens_add(&c->tokens, bs->b[i].text);
 			}
@@ -79,38 +82,23 @@ read_tokens(struct check *c, struct hf_err *err)
 	return rc;
 }
 
-static void
-said(struct check *c, struct hf_str text)
-{
-	struct hf_str s;
-
-	while (c->nsaid < HF_SENTENCES_MAX &&
-	    (s = hf_cues_sentence(&text)).n > 0) {
-		if (c->nsaid % 256 == 0)
-			c->said = hf_reallocarray(c->said, c->nsaid + 256,
-			    sizeof(*c->said));
-		hf_units_of(&c->said[c->nsaid++], s);
-	}
-}
-
-static void
-read_said(struct check *c)
-{
-	size_t f, i;
-
-	for (i = c->facts.nrequests; i-- > 0;)
-		said(c, c->facts.request[i].text);
-	for (f = HF_DECISIONS; c->seeded && f < HF_FIELDS; f++)
-		for (i = 0; i < c->rules.seed.list[f].n; i++)
-			said(c, c->rules.seed.list[f].item[i]);
-}
-
 /* ---- findings ---- */
+
+/* Text of the transcript, its secrets masked; until the next call. */
+static struct hf_str
+safe(struct check *c, struct hf_str text)
+{
+	if (c->how->mask == NULL)
+		return text;
+	hf_buf_clear(&c->masked);
+	c->how->mask(&c->masked, text, c->how->mask_arg);
+	return hf_buf_view(&c->masked);
+}
 
 static void
 note(struct check *c, struct hf_jnode *list, size_t *n, struct hf_str what)
 {
-	hf_jpush_str(c->t, list, what);
+	hf_jpush_str(c->t, list, safe(c, what));
 	(*n)++;
 }
 
@@ -121,7 +109,7 @@ finding(struct check *c, enum hf_field f, const char *why,
 	if (c->first.len > 0)
 		return;
 	hf_buf_printf(&c->first, "/%s: %s: ", hf_field_name(f), why);
-	hf_text_clip(&c->first, item, 120);
+	hf_text_clip(&c->first, safe(c, item), 120);
 }
 
 /* Moves item i of a field to the uncertainties; with SCORE it only says
@@ -154,9 +142,29 @@ move(struct check *c, enum hf_field f, size_t i, const char *why,
 
 struct named {
 	struct check *c;
+	struct hf_str item;
 	struct hf_str unknown;		/* the first; none: all are known */
 	enum hf_field field;
 };
+
+/* Of a command's report the number must be one that it printed. */
+static bool
+other_number(const struct named *n, struct hf_str token)
+{
+	char digits[32];
+	size_t i, len = 0;
+
+	if (n->field != HF_VERIFIED && n->field != HF_PENDING)
+		return false;
+	for (i = 0; i < token.n; i++)
+		if (token.s[i] >= '0' && token.s[i] <= '9' &&
+		    len < sizeof(digits))
+			digits[len++] = token.s[i];
+		else if (token.s[i] != ',')
+			return false;
+	return len > 2 && hf_proof_other_number(&n->c->proof, n->item,
+	    hf_strn(digits, len));
+}
 
 static void
 named(struct hf_str token, bool known, void *arg)
@@ -167,6 +175,7 @@ named(struct hf_str token, bool known, void *arg)
 	n->c->hard++;
 	for (i = 0; !known && i < n->c->facts.nfiles; i++)
 		known = hf_tokens_names(token, n->c->facts.file[i].path);
+	known = known && !other_number(n, token);
 	if (known) {
 		n->c->known++;
 		return;
@@ -209,7 +218,7 @@ check_names(struct check *c, enum hf_field f)
 	size_t i = 0;
 
 	while (i < l->n) {
-		n = (struct named){ c, HF_STR_NONE, f };
+		n = (struct named){ c, l->item[i], HF_STR_NONE, f };
 		hf_tokens_check(&c->tokens, l->item[i], named, &n);
 		if (n.unknown.n == 0) {
 			n.unknown = unknown_command(c, l->item[i]);
@@ -228,7 +237,7 @@ check_names(struct check *c, enum hf_field f)
 static void
 check_goal(struct check *c)
 {
-	struct named n = { c, HF_STR_NONE, HF_GOAL };
+	struct named n = { c, c->b->goal, HF_STR_NONE, HF_GOAL };
 
 	hf_tokens_check(&c->tokens, c->b->goal, named, &n);
 	if (n.unknown.n == 0)
@@ -244,64 +253,149 @@ check_goal(struct check *c)
 
 /* ---- constraints ---- */
 
-static bool
-user_said(const struct check *c, const struct hf_units *u)
-{
-	size_t i;
-
-	if (u->n == 0)
-		return true;
-	if (hf_rules_match(&c->rules, u, NULL) >= SAME)
-		return true;
-	for (i = 0; i < c->nsaid; i++)
-		if (c->said[i].negative == u->negative &&
-		    hf_units_in(u, &c->said[i]) >= SAME)
-			return true;
-	return false;
-}
-
 /* Is a rule superseded that the constraint repeats? */
 static bool
-outdated(const struct check *c, const struct hf_units *u)
+outdated(const struct check *c, const struct hf_units *u,
+    struct hf_str text)
 {
 	const struct hf_rule *rule = NULL;
 	size_t i;
 
+	if (hf_rules_outdated(&c->rules, text))
+		return true;
 	if (u->nnumbers == 0)
 		return false;
 	if (hf_rules_match(&c->rules, u, &rule) >= 90 && rule->superseded)
 		return true;
 	for (i = 0; i < c->rules.n; i++)
-		if (!c->rules.rule[i].superseded &&
+		if (hf_rule_holds(&c->rules.rule[i]) &&
+		    c->rules.rule[i].rule &&
 		    hf_units_conflict(&c->rules.rule[i].units, u) &&
 		    (rule == NULL || c->rules.rule[i].at >= rule->at))
 			return true;
 	return false;
 }
 
+/* Superseded ones go, the later one is there or comes back. */
 static void
-check_constraints(struct check *c)
+check_outdated(struct check *c)
 {
 	struct hf_list *l = &c->b->list[HF_CONSTRAINTS];
 	struct hf_units u;
 	size_t i = 0;
+
+	while (i < l->n) {
+		hf_units_of(&u, l->item[i]);
+		if (!outdated(c, &u, l->item[i])) {
+			i++;
+			continue;
+		}
+		note(c, c->superseded, &c->nsuperseded, l->item[i]);
+		finding(c, HF_CONSTRAINTS, "superseded", l->item[i]);
+		if (c->how->mode == HF_GROUND_REPAIR)
+			hf_brief_remove(c->b, HF_CONSTRAINTS, i);
+		else
+			i++;
+	}
+}
+
+/* What the user's words do not settle: who else said it. */
+struct doubt {
+	struct hf_units *u;
+	int *user, *others;
+	size_t n;
+};
+
+static void
+doubts_release(struct doubt *d)
+{
+	free(d->u);
+	free(d->user);
+	free(d->others);
+}
+
+static const char *
+not_said(enum hf_heard_as v)
+{
+	return v == HF_HEARD_OPPOSITE ? "the user said the opposite" :
+	    v == HF_HEARD_OTHER_NUMBER ? "the user gave another number" :
+	    "the user did not say so";
+}
+
+/* Moves what the user did not say; gathers what is doubtful, in order. */
+static void
+check_said(struct check *c, struct doubt *d)
+{
+	struct hf_list *l = &c->b->list[HF_CONSTRAINTS];
+	enum hf_heard_as v;
+	struct hf_units u;
+	size_t i;
+	int percent;
+	bool gone;
+
+	/* First those that are clear, so that each sentence is known to be
+	 * one's or free. */
+	for (i = 0; i < l->n; i++) {
+		hf_units_of(&u, l->item[i]);
+		hf_heard_user(&c->heard, &u, &percent);
+	}
+	i = 0;
+
+	while (i < l->n) {
+		hf_units_of(&u, l->item[i]);
+		v = hf_heard_user(&c->heard, &u, &percent);
+		gone = false;
+		if (v == HF_HEARD_ALIKE) {
+			d->u[d->n] = u;
+			d->user[d->n++] = percent;
+		} else if (v != HF_HEARD) {
+			gone = move(c, HF_CONSTRAINTS, i, not_said(v),
+			    HF_STR_NONE);
+		}
+		i += gone ? 0 : 1;
+	}
+}
+
+static void
+settle_doubts(struct check *c, const struct doubt *d)
+{
+	struct hf_list *l = &c->b->list[HF_CONSTRAINTS];
+	struct hf_units u;
+	size_t i = 0, k;
 	bool gone;
 
 	while (i < l->n) {
 		hf_units_of(&u, l->item[i]);
 		gone = false;
-		if (outdated(c, &u)) {
-			note(c, c->superseded, &c->nsuperseded, l->item[i]);
-			gone = c->how->mode == HF_GROUND_REPAIR;
-			finding(c, HF_CONSTRAINTS, "superseded", l->item[i]);
-			if (gone)
-				hf_brief_remove(c->b, HF_CONSTRAINTS, i);
-		} else if (!user_said(c, &u)) {
+		for (k = 0; k < d->n; k++)
+			if (u.n == d->u[k].n && memcmp(u.h, d->u[k].h,
+			    u.n * sizeof(u.h[0])) == 0)
+				break;
+		if (k < d->n && d->others[k] >= d->user[k] + MORE)
 			gone = move(c, HF_CONSTRAINTS, i,
-			    "the user did not say so", HF_STR_NONE);
-		}
+			    not_said(HF_HEARD_NOT), HF_STR_NONE);
 		i += gone ? 0 : 1;
 	}
+}
+
+static int
+check_constraints(struct check *c, struct hf_err *err)
+{
+	size_t n = c->b->list[HF_CONSTRAINTS].n;
+	struct doubt d = { NULL, NULL, NULL, 0 };
+	int rc = 0;
+
+	check_outdated(c);
+	d.u = hf_calloc(n + 1, sizeof(*d.u));
+	d.user = hf_calloc(n + 1, sizeof(*d.user));
+	d.others = hf_calloc(n + 1, sizeof(*d.others));
+	check_said(c, &d);
+	if (d.n > 0)
+		rc = hf_heard_others(c->w, d.u, d.others, d.n, err);
+	if (rc == 0)
+		settle_doubts(c, &d);
+	doubts_release(&d);
+	return rc;
 }
 
 static bool
@@ -313,6 +407,7 @@ kept_in(const struct hf_list *l, const struct hf_units *rule)
 	for (i = 0; i < l->n; i++) {
 		hf_units_of(&u, l->item[i]);
 		if (hf_units_in(rule, &u) >= SAME &&
+		    hf_units_has_numbers(rule, &u) &&
 		    u.negative == rule->negative)
 			return true;
 	}
@@ -327,7 +422,7 @@ lost_constraints(struct check *c)
 
 	for (i = 0; i < c->rules.n; i++) {
 		rule = &c->rules.rule[i];
-		if (rule->superseded)
+		if (!hf_rule_holds(rule) || !rule->rule)
 			continue;
 		if (kept_in(&c->b->list[HF_CONSTRAINTS], &rule->units)) {
 			c->kept++;
@@ -336,152 +431,12 @@ lost_constraints(struct check *c)
 		note(c, c->lost, &c->nlost, rule->text);
 		finding(c, HF_CONSTRAINTS, "lost", rule->text);
 		if (c->how->mode == HF_GROUND_REPAIR && added++ < ADD_MAX)
-			hf_brief_add(c->b, HF_CONSTRAINTS, rule->text);
+			hf_brief_add(c->b, HF_CONSTRAINTS,
+			    safe(c, rule->text));
 	}
 }
 
 /* ---- verified ---- */
-
-static void
-read_generic(struct check *c)
-{
-	static const char *const words[] = { "pass", "passed", "passes",
-		"success", "succeeded", "succeeds", "ok", "green", "fail",
-		"failed", "failures", "errors", "error", "clean", "without",
-		"run", "ran", "exit", "status", "code", "edit", "edits",
-		"last", "verified", "checked", "works", "work", "make", "npm",
-		"cargo", "yarn", "pnpm", "python", "python3", "bash", "sh",
-		"node", "src", "file", "files", "change", "changes" };
-	struct hf_units u;
-	size_t i;
-
-	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		hf_units_of(&u, hf_str(words[i]));
-		if (u.n > 0)
-			c->generic.h[c->generic.n++] = u.h[0];
-	}
-}
-
-/* What a report of success is about. */
-static struct hf_units
-matter(const struct check *c, struct hf_str text)
-{
-	struct hf_units u;
-	size_t i, k, n = 0;
-
-	hf_units_of(&u, text);
-	for (i = 0; i < u.n; i++) {
-		for (k = 0; k < c->generic.n && c->generic.h[k] != u.h[i];
-		    k++)
-			;
-		if (k == c->generic.n)
-			u.h[n++] = u.h[i];
-	}
-	u.n = n;
-	return u;
-}
-
-/* The first two words of a command, without "cd x &&" and variables. */
-static struct hf_str
-head_of(struct hf_str cmd)
-{
-	size_t at = hf_str_find(cmd, HF_STR("&&"), 0), i = 0, words = 0;
-
-	if (hf_str_starts(cmd, "cd ") && at != SIZE_MAX)
-		cmd = hf_str_trim(hf_strn(cmd.s + at + 2, cmd.n - at - 2));
-	while (i < cmd.n && cmd.s[i] != '\n' && cmd.s[i] != '|' &&
-	    cmd.s[i] != ';' && cmd.s[i] != '&' && cmd.s[i] != '>') {
-		if (cmd.s[i] == ' ' && ++words == 2)
-			break;
-		i++;
-	}
-	return hf_str_trim(hf_strn(cmd.s, i));
-}
-
-/* Does the item speak of this command? */
-static bool
-speaks_of(const struct check *c, struct hf_str item,
-    const struct hf_fact_command *cmd)
-{
-	struct hf_str head = head_of(cmd->text);
-	struct hf_units a, b, both;
-	size_t i;
-
-	if (head.n >= 3 && hf_str_find(item, head, 0) != SIZE_MAX)
-		return true;
-	a = matter(c, item);
-	b = matter(c, cmd->text);
-	both = matter(c, cmd->output);
-	for (i = 0; i < both.n && b.n < HF_UNITS_MAX; i++)
-		b.h[b.n++] = both.h[i];
-	if (a.n == 0)
-		return hf_cues_check(cmd->text);
-	for (i = 0; i < b.n; i++)
-		for (size_t k = 0; k < a.n; k++)
-			if (a.h[k] == b.h[i])
-				return true;
-	return false;
-}
-
-static bool
-is_prose(struct hf_str path)
-{
-	return hf_str_ends(path, ".md") || hf_str_ends(path, ".txt") ||
-	    hf_str_ends(path, ".rst") || hf_str_ends(path, "README") ||
-	    hf_str_ends(path, ".adoc");
-}
-
-/* The last edit of what the item speaks of: the files that it names, else
- * any file that is not prose. */
-static uint32_t
-last_edit(const struct check *c, struct hf_str item)
-{
-	const struct hf_fact_file *file;
-	uint32_t named_at = 0, any = 0;
-	bool named_one = false;
-	size_t i;
-
-	for (i = 0; i < c->facts.nfiles; i++) {
-		file = &c->facts.file[i];
-		if (!file->written)
-			continue;
-		if (hf_tokens_names(item, file->path)) {
-			named_one = true;
-			if (file->last_write > named_at)
-				named_at = file->last_write;
-		} else if (!is_prose(file->path) && file->last_write > any) {
-			any = file->last_write;
-		}
-	}
-	return named_one ? named_at : any;
-}
-
-/* NULL when a command bears it out, else why not. */
-static const char *
-unproven(const struct check *c, struct hf_str item)
-{
-	uint32_t edit = last_edit(c, item);
-	const struct hf_fact_command *cmd;
-	const char *why = "claimed verified, no evidence";
-	size_t i;
-
-	for (i = c->facts.ncommands; i-- > 0;) {
-		cmd = &c->facts.command[i];
-		if (!cmd->done || !speaks_of(c, item, cmd))
-			continue;
-		if (cmd->failed)
-			return "claimed verified, the command failed";
-		if (cmd->at > edit)
-			return NULL;
-		why = "claimed verified, edited since";
-		break;
-	}
-	for (i = 0; i < c->rules.seed.list[HF_VERIFIED].n; i++)
-		if (hf_str_eq(c->rules.seed.list[HF_VERIFIED].item[i], item) &&
-		    edit == 0)
-			return NULL;
-	return why;
-}
 
 static void
 check_verified(struct check *c)
@@ -491,7 +446,7 @@ check_verified(struct check *c)
 	size_t i = 0;
 
 	while (i < l->n) {
-		why = unproven(c, l->item[i]);
+		why = hf_proof_missing(&c->proof, l->item[i]);
 		if (why == NULL || !move(c, HF_VERIFIED, i, why, HF_STR_NONE))
 			i++;
 	}
@@ -528,43 +483,55 @@ forgotten_files(struct check *c)
 		finding(c, HF_ARTIFACTS, "not listed", file->path);
 		if (c->how->mode == HF_GROUND_REPAIR &&
 		    added++ < HF_BRIEF_ITEMS / 2)
-			hf_brief_add(c->b, HF_ARTIFACTS, file->path);
+			hf_brief_add(c->b, HF_ARTIFACTS,
+			    safe(c, file->path));
 	}
 }
 
-/* Is the last request anywhere in what is to be done? */
-static void
-last_request(struct check *c)
+/* Is so much of a text anywhere in what is to be done? */
+static bool
+represented(const struct check *c, struct hf_str text)
 {
 	static const enum hf_field fields[] = { HF_PENDING, HF_NEXT_STEPS,
 		HF_DECISIONS, HF_CONSTRAINTS, HF_VERIFIED };
-	const struct hf_fact_text *r = NULL;
 	struct hf_units want, have;
 	size_t i, k;
 
-	for (i = c->facts.nrequests; i-- > 0 && r == NULL;)
-		if (!hf_cues_filler(c->facts.request[i].text))
-			r = &c->facts.request[i];
-	if (r == NULL)
-		return;
-	hf_units_of(&want, r->text);
+	hf_units_of(&want, text);
 	hf_units_of(&have, c->b->goal);
 	if (want.n == 0 || hf_units_in(&want, &have) >= REPRESENTED)
-		return;
+		return true;
 	for (i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
 		for (k = 0; k < c->b->list[fields[i]].n; k++) {
 			hf_units_of(&have, c->b->list[fields[i]].item[k]);
 			if (hf_units_in(&want, &have) >= REPRESENTED)
-				return;
+				return true;
 		}
-	finding(c, HF_PENDING, "the last request is missing", r->text);
-	if (c->how->mode != HF_GROUND_REPAIR)
+	return false;
+}
+
+static void
+last_request(struct check *c)
+{
+	struct hf_buf own = HF_BUF_INIT;
+	struct hf_told t;
+
+	hf_own_told(&t, &c->facts);
+	if (t.n == 0)
 		return;
-	hf_buf_clear(&c->text);
-	hf_buf_puts(&c->text, "The user's last request: ");
-	hf_buf_str(&c->text, hf_strn(r->text.s, hf_utf8_cut(r->text,
-	    r->text.n < 1000 ? r->text.n : 1000)));
-	hf_brief_add(c->b, HF_PENDING, hf_buf_view(&c->text));
+	hf_own_words(&own, &c->rules, t.r[t.n - 1]->text, REQUEST_MAX);
+	if (!represented(c, hf_buf_view(&own))) {
+		finding(c, HF_PENDING, "the last request is missing",
+		    hf_buf_view(&own));
+		if (c->how->mode == HF_GROUND_REPAIR) {
+			hf_buf_clear(&c->text);
+			hf_buf_puts(&c->text, "The user's last request: ");
+			hf_buf_str(&c->text, safe(c, hf_buf_view(&own)));
+			hf_brief_add(c->b, HF_PENDING,
+			    hf_buf_view(&c->text));
+		}
+	}
+	hf_buf_release(&own);
 }
 
 /* Repairs must not push the brief over its size: what was added last goes
@@ -594,7 +561,7 @@ report(struct check *c)
 
 	hf_jset_cstr(t, o, "checked", "transcript");
 	hf_jset_int(t, o, "characters", (int64_t)hf_brief_size(c->b));
-	hf_jset_int(t, o, "tokens", (int64_t)(hf_brief_size(c->b) / 4));
+	hf_jset_int(t, o, "tokens", (int64_t)hf_brief_tokens(c->b));
 	hf_jset(t, o, "grounded", hf_jtree_ppm(t, c->hard == 0 ? 1000000 :
 	    (int64_t)(c->known * 1000 / c->hard * 1000)));
 	hf_jset(t, o, "ungrounded", c->ungrounded);
@@ -616,24 +583,25 @@ open_check(struct check *c, struct hf_err *err)
 {
 	if (hf_facts_read(c->w, &c->facts, err) < 0)
 		return -1;
-	c->seeded = c->facts.seed.text.n > 0 && c->how->ours != NULL &&
-	    c->how->ours(c->facts.seed.text, c->how->arg);
+	c->seeded = hf_facts_seed(&c->facts, c->how->ours, c->how->arg);
 	hf_rules_read(&c->rules, &c->facts, c->seeded);
+	hf_proof_init(&c->proof, &c->facts, c->seeded ? &c->rules.seed :
+	    NULL);
 	hf_tokens_init(&c->tokens, c->facts.cwd, c->how->home);
-	read_said(c);
-	read_generic(c);
+	hf_heard_read(&c->heard, &c->facts, &c->rules);
 	return read_tokens(c, err);
 }
 
-static void
-all_checks(struct check *c)
+static int
+all_checks(struct check *c, struct hf_err *err)
 {
 	static const enum hf_field fields[] = { HF_DECISIONS, HF_ARTIFACTS,
 		HF_VERIFIED, HF_PENDING, HF_NEXT_STEPS };
 	size_t i;
 
 	check_goal(c);
-	check_constraints(c);
+	if (check_constraints(c, err) < 0)
+		return -1;
 	check_verified(c);
 	for (i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
 		check_names(c, fields[i]);
@@ -641,6 +609,7 @@ all_checks(struct check *c)
 	lost_constraints(c);
 	forgotten_files(c);
 	last_request(c);
+	return 0;
 }
 
 struct hf_jnode *
@@ -655,9 +624,8 @@ hf_ground(const struct hf_ground *how, struct hf_brief *b,
 	c.lost = hf_jtree_arr(t);
 	c.invented = hf_jtree_arr(t);
 	c.superseded = hf_jtree_arr(t);
-	if (open_check(&c, err) < 0)
+	if (open_check(&c, err) < 0 || all_checks(&c, err) < 0)
 		goto out;
-	all_checks(&c);
 	if (how->mode == HF_GROUND_STRICT && c.first.len > 0) {
 		hf_err_set(err, HF_E_INVALID_BRIEF, "%s",
 		    hf_buf_cstr(&c.first));
@@ -667,11 +635,13 @@ hf_ground(const struct hf_ground *how, struct hf_brief *b,
 		fit(&c);
 	out = report(&c);
 out:
-	free(c.said);
+	hf_heard_release(&c.heard);
+	hf_proof_release(&c.proof);
 	hf_rules_release(&c.rules);
 	hf_tokens_release(&c.tokens);
 	hf_facts_release(&c.facts);
 	hf_buf_release(&c.first);
 	hf_buf_release(&c.text);
+	hf_buf_release(&c.masked);
 	return out;
 }

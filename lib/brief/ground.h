@@ -23,6 +23,10 @@ struct hf_ground {
 	 * it says counts as the user's own words. NULL: none is. */
 	bool (*ours)(struct hf_str seed, void *arg);
 	void *arg;
+	/* Appends a text of the transcript with its secrets masked, for what
+	 * is put back or reported; NULL: as it is. */
+	void (*mask)(struct hf_buf *out, struct hf_str text, void *arg);
+	void *mask_arg;
 };
 
 /* Walks w from its start. Repairs b in place; returns the "validation"

@@ -418,24 +418,94 @@ put_grouped(struct hf_tokens *t, struct hf_str text)
 	}
 }
 
+static bool
+all_digits(struct hf_str a)
+{
+	size_t i;
+
+	for (i = 0; i < a.n && is_digit(a.s[i]); i++)
+		;
+	return a.n > 0 && a.n < 10 && i == a.n;
+}
+
+static void
+put_line(struct hf_tokens *t, struct hf_str digits)
+{
+	int64_t n;
+
+	if (hf_text_int(digits, &n) && n > 0 && (uint64_t)n > t->lines)
+		t->lines = (uint64_t)n;
+}
+
+/* Is it the number in front of a line of a file that is shown? */
+static bool
+numbers_line(struct hf_str text, struct hf_str a)
+{
+	size_t i = (size_t)(a.s - text.s);
+
+	if (!all_digits(a) || i + a.n == text.n ||
+	    (strchr("\t:|", text.s[i + a.n]) == NULL && !hf_str_starts(
+	    hf_strn(text.s + i + a.n, text.n - i - a.n),
+	    "\xe2\x86\x92")))	/* → */
+		return false;
+	while (i > 0 && (text.s[i - 1] == ' ' || text.s[i - 1] == '\t'))
+		i--;
+	return i == 0 || text.s[i - 1] == '\n';
+}
+
+/* "a.c:88" and "a.c:88:": the number is a line's. */
+static struct hf_str
+put_place(struct hf_tokens *t, struct hf_str a)
+{
+	struct hf_str path = without_line(a);
+	size_t i;
+
+	if (path.n == a.n || !is_path(path))
+		return a;
+	for (i = path.n + 1; i < a.n && is_digit(a.s[i]); i++)
+		;
+	put_line(t, hf_strn(a.s + path.n + 1, i - path.n - 1));
+	return path;
+}
+
+static void
+put_token(struct hf_tokens *t, struct hf_str a)
+{
+	if (a.n == 0 || a.n > TOKEN_MAX * 8)
+		return;
+	put(t, a);
+	a = put_place(t, a);
+	put(t, a);
+	put_parts(t, a);
+	if (memchr(a.s, '/', a.n) != NULL)
+		put_endings(t, a);
+	if (is_commit(a))
+		put_commit(t, a);
+}
+
 void
 hf_tokens_add(struct hf_tokens *t, struct hf_str text)
 {
 	struct hf_str a;
 	size_t at = 0;
 
+	while ((a = next_token(text, &at)).n > 0)
+		put_token(t, bare(a));
+	put_grouped(t, text);
+}
+
+void
+hf_tokens_add_output(struct hf_tokens *t, struct hf_str text)
+{
+	struct hf_str a;
+	size_t at = 0;
+
 	while ((a = next_token(text, &at)).n > 0) {
 		a = bare(a);
-		if (a.n == 0 || a.n > TOKEN_MAX * 8)
-			continue;
-		put(t, a);
-		put_parts(t, a);
-		if (memchr(a.s, '/', a.n) != NULL) {
-			put_endings(t, without_line(a));
-			put(t, without_line(a));
-		}
-		if (is_commit(a))
-			put_commit(t, a);
+		if (numbers_line(text, a))
+			put_line(t, a);
+		else
+			put_token(t, a);
 	}
 	put_grouped(t, text);
 }
@@ -540,6 +610,25 @@ hf_tokens_has(const struct hf_tokens *t, struct hf_str word)
 	return known(t, word);
 }
 
+/* Is the number at place i of text a line's ("line 88", "lines 3-120")? */
+static bool
+of_line(const struct hf_tokens *t, struct hf_str text, struct hf_str a)
+{
+	size_t i = (size_t)(a.s - text.s), k;
+	struct hf_str digits;
+	int64_t n;
+
+	for (k = a.n; k > 0 && is_digit(a.s[k - 1]); k--)
+		;
+	digits = hf_strn(a.s + k, a.n - k);
+	while (i > 0 && text.s[i - 1] == ' ')
+		i--;
+	return ((i >= 4 && hf_str_istarts(hf_strn(text.s + i - 4, 4),
+	    "line")) || (i >= 5 && hf_str_istarts(hf_strn(text.s + i - 5, 5),
+	    "lines"))) && hf_text_int(digits, &n) && n >= 0 &&
+	    (uint64_t)n <= t->lines;
+}
+
 void
 hf_tokens_check(const struct hf_tokens *t, struct hf_str text,
     void (*cb)(struct hf_str token, bool known, void *arg), void *arg)
@@ -559,7 +648,7 @@ hf_tokens_check(const struct hf_tokens *t, struct hf_str text,
 		}
 		a = bare(a);
 		if (is_hard(a))
-			cb(a, is_known(t, a), arg);
+			cb(a, is_known(t, a) || of_line(t, text, a), arg);
 	}
 }
 

@@ -25,6 +25,7 @@ struct hf_tokens {
 	uint64_t *slot;		/* open addressing; 0 is free */
 	size_t n, cap;
 	bool full;		/* beyond HF_TOKENS_MAX: everything is in it */
+	uint64_t lines;		/* the largest number of a line */
 	struct hf_str cwd, home;	/* borrowed; may be none */
 };
 
@@ -33,6 +34,9 @@ void	hf_tokens_init(struct hf_tokens *t, struct hf_str cwd,
 void	hf_tokens_release(struct hf_tokens *t);
 /* Adds everything that text names. */
 void	hf_tokens_add(struct hf_tokens *t, struct hf_str text);
+/* The same of a tool's output, where a number at the start of a line is that
+ * line's: "line 88" is known by it, "88 tests" is not. */
+void	hf_tokens_add_output(struct hf_tokens *t, struct hf_str text);
 
 /* Is the word in it, by itself or as a part of a token? */
 bool	hf_tokens_has(const struct hf_tokens *t, struct hf_str word);

@@ -17,12 +17,26 @@ static const char *const stop[] = {
 	"only", "does", "did", "don", "doesn", "isn", "let", "make", "sure",
 	"user", "wants", "want", "asked", "said", "says", "been", "being",
 	"also", "before", "after", "they", "them", "their", "our", "out",
+	"instruction", "instructed", "about", "said",
+	"is", "be", "it", "in", "on", "at", "of", "to", "an", "as", "by",
+	"or", "if", "so", "do", "we", "me", "my", "may", "has", "shall",
+	"need", "needs", "have", "here", "every", "each", "just", "one",
+	"ok", "okay", "yes", "actually", "correction", "instead", "rather",
+	"make", "der", "die",
+	"das", "und", "ist", "sein", "muss", "ein", "eine", "auf", "le",
+	"la", "les", "un", "une", "et", "de", "du", "el", "los", "las",
+	"y", "en", "um", "uma",
 };
 static const char *const negations[] = {
 	"never", "not", "don't", "dont", "no", "avoid", "without", "cannot",
 	"can't", "mustn't", "shouldn't", "forbidden", "stop", "nie",
 	"niemals", "nicht", "kein", "keine", "jamais", "nunca", "ne", "n't",
+	"nothing", "nobody", "none", "neither", "nor", "nowhere", "won't",
+	"isn't", "doesn't", "aren't", "refrain", "nichts",
 };
+/* "no more than", "not just": no negation. */
+static const char *const bounds[] = { "more", "fewer", "less", "longer",
+	"just", "only", "later", "exceed", "until" };
 static const char *const negations_wide[] = { "不", "别", "禁止", "勿", "严禁",
 	"ない", "禁", "마", "금지", "절대" };
 
@@ -46,35 +60,78 @@ unit(struct hf_units *u, struct hf_str w)
 		u->h[u->n++] = hf_hash(w);
 }
 
-/* Plurals and third persons are the word itself. */
-static struct hf_str
-stem(struct hf_str w)
+static bool
+doubled(struct hf_str w)
 {
-	if (w.n > 4 && hf_str_ends(w, "ing"))
+	char c = w.s[w.n - 1];
+
+	return w.n > 3 && c == w.s[w.n - 2] && strchr("aeioulsz", c) == NULL;
+}
+
+/* The word without its ending, in low[WORD_MAX]: plurals, third persons,
+ * participles. */
+static struct hf_str
+stem(struct hf_str w, char low[WORD_MAX])
+{
+	if (w.n > 5 && hf_str_ends(w, "ing"))
 		w.n -= 3;
 	else if (w.n > 4 && hf_str_ends(w, "ed"))
 		w.n -= 2;
 	else if (w.n > 3 && w.s[w.n - 1] == 's' && w.s[w.n - 2] != 's')
 		w.n--;
+	if (doubled(w))
+		w.n--;
 	if (w.n > 3 && w.s[w.n - 1] == 'e')
 		w.n--;
-	return w;
+	if (w.n <= 3 || w.n > WORD_MAX || w.s[w.n - 1] != 'y')
+		return w;
+	memcpy(low, w.s, w.n);
+	low[w.n - 1] = 'i';
+	return hf_strn(low, w.n);
+}
+
+static bool
+is_digit(char c)
+{
+	return c >= '0' && c <= '9';
 }
 
 static void
 word(struct hf_units *u, struct hf_str w)
 {
-	bool digit = w.n > 0 && w.s[0] >= '0' && w.s[0] <= '9';
+	char low[WORD_MAX];
 
-	if (IN(negations, w))
+	if (hf_str_ends(w, "'s"))
+		w.n -= 2;
+	/* It is known with the word behind it whether it denies. */
+	if (u->denies && !IN(bounds, w))
 		u->negative = true;
-	if (digit) {
+	u->denies = IN(negations, w);
+	if (w.n > 0 && is_digit(w.s[0])) {
 		if (u->nnumbers < 16)
 			u->number[u->nnumbers++] = hf_hash(w);
 		unit(u, w);
 	} else if (w.n >= 2 && !IN(stop, w) && !IN(negations, w)) {
-		unit(u, stem(w));
+		unit(u, stem(w, low));
 	}
+}
+
+bool
+hf_units_word(const struct hf_units *u, struct hf_str w)
+{
+	char low[WORD_MAX];
+	struct hf_units one;
+	size_t i;
+
+	memset(&one, 0, sizeof(one));
+	if (w.n > 0 && is_digit(w.s[0]))
+		unit(&one, w);
+	else if (w.n >= 2 && !IN(stop, w) && !IN(negations, w))
+		unit(&one, stem(w, low));
+	for (i = 0; one.n > 0 && i < u->n; i++)
+		if (u->h[i] == one.h[0])
+			return true;
+	return false;
 }
 
 static int
@@ -97,6 +154,17 @@ sort_once(struct hf_units *u)
 	u->n = n;
 }
 
+/* Characters of Chinese that carry a sentence rather than its matter. */
+static bool
+carries(struct hf_str c)
+{
+	static const char *const list[] = { "必", "须", "是", "要", "不", "为",
+		"请", "的", "了", "都", "应", "该", "能", "将", "改", "成",
+		"得", "只", "用", "和", "在", "有", "也", "就" };
+
+	return IN(list, c);
+}
+
 static bool
 is_wide(uint32_t cp)
 {
@@ -109,6 +177,46 @@ joins(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' ||
 	    c == '\'';
+}
+
+static bool
+in_name(char c)
+{
+	return joins(c) || (c >= 'A' && c <= 'Z') || strchr("./-", c) != NULL;
+}
+
+/* Has the word a slash, a dot, an underscore or a hump in it? */
+static bool
+is_name(struct hf_str w)
+{
+	size_t i;
+
+	for (i = 1; i < w.n; i++)
+		if (strchr("/_.", w.s[i]) != NULL ||
+		    (w.s[i] >= 'A' && w.s[i] <= 'Z' && w.s[i - 1] >= 'a' &&
+		    w.s[i - 1] <= 'z'))
+			return true;
+	return false;
+}
+
+static void
+names(struct hf_units *u, struct hf_str text)
+{
+	size_t i = 0, from;
+	struct hf_str w;
+
+	while (i < text.n && u->nnames < 16) {
+		while (i < text.n && !in_name(text.s[i]))
+			i++;
+		from = i;
+		while (i < text.n && in_name(text.s[i]))
+			i++;
+		w = hf_strn(text.s + from, i - from);
+		while (w.n > 0 && strchr("./-'", w.s[w.n - 1]) != NULL)
+			w.n--;
+		if (is_name(w))
+			u->name[u->nnames++] = hf_hash(w);
+	}
 }
 
 void
@@ -143,12 +251,16 @@ hf_units_of(struct hf_units *u, struct hf_str text)
 			len = 0;
 			if (n > 1 && i + n < text.n && is_wide(cp) &&
 			    (k = hf_utf8_at(text.s + i + n, text.n - i - n,
-			    &cp)) > 1 && is_wide(cp))
+			    &cp)) > 1 && is_wide(cp) &&
+			    !carries(hf_strn(text.s + i, n)) &&
+			    !carries(hf_strn(text.s + i + n, k)))
 				unit(u, hf_strn(text.s + i, n + k));
 		}
 		i += n;
 	}
+	u->negative = u->negative || u->denies;
 	sort_once(u);
+	names(u, text);
 }
 
 int
@@ -169,8 +281,8 @@ hf_units_in(const struct hf_units *a, const struct hf_units *b)
 	return a->n == 0 ? 0 : (int)(same * 100 / a->n);
 }
 
-static bool
-same_numbers(const struct hf_units *a, const struct hf_units *b)
+bool
+hf_units_has_numbers(const struct hf_units *a, const struct hf_units *b)
 {
 	size_t i, k;
 
@@ -185,29 +297,56 @@ same_numbers(const struct hf_units *a, const struct hf_units *b)
 }
 
 bool
+hf_units_same_numbers(const struct hf_units *a, const struct hf_units *b)
+{
+	return a->nnumbers == b->nnumbers && hf_units_has_numbers(a, b);
+}
+
+bool
+hf_units_other_names(const struct hf_units *a, const struct hf_units *b)
+{
+	size_t i, k;
+
+	if (a->nnames == 0 || b->nnames == 0)
+		return false;
+	for (i = 0; i < a->nnames; i++)
+		for (k = 0; k < b->nnames; k++)
+			if (a->name[i] == b->name[k])
+				return false;
+	return true;
+}
+
+static struct hf_units
+without_numbers(const struct hf_units *u)
+{
+	struct hf_units out = *u;
+	size_t i, k;
+
+	for (out.n = i = 0; i < u->n; i++) {
+		for (k = 0; k < u->nnumbers && u->h[i] != u->number[k]; k++)
+			;
+		if (k == u->nnumbers)
+			out.h[out.n++] = u->h[i];
+	}
+	return out;
+}
+
+int
+hf_units_in_words(const struct hf_units *a, const struct hf_units *b)
+{
+	struct hf_units x = without_numbers(a);
+
+	return hf_units_in(&x, b);
+}
+
+bool
 hf_units_conflict(const struct hf_units *a, const struct hf_units *b)
 {
-	struct hf_units x = *a, y = *b;
-	size_t i, k, n;
-
 	if (a->nnumbers == 0 || a->nnumbers != b->nnumbers ||
-	    a->negative != b->negative || same_numbers(a, b))
+	    a->negative != b->negative || hf_units_has_numbers(a, b) ||
+	    hf_units_other_names(a, b))
 		return false;
 	/* Without the numbers they must be about the same. */
-	for (n = i = 0; i < x.n; i++) {
-		for (k = 0; k < a->nnumbers && x.h[i] != a->number[k]; k++)
-			;
-		if (k == a->nnumbers)
-			x.h[n++] = x.h[i];
-	}
-	x.n = n;
-	for (n = i = 0; i < y.n; i++) {
-		for (k = 0; k < b->nnumbers && y.h[i] != b->number[k]; k++)
-			;
-		if (k == b->nnumbers)
-			y.h[n++] = y.h[i];
-	}
-	y.n = n;
-	return x.n > 0 && y.n > 0 && hf_units_in(&x, &y) >= 75 &&
-	    hf_units_in(&y, &x) >= 75;
+	return hf_units_in_words(a, b) >= 75 &&
+	    hf_units_in_words(b, a) >= 75;
 }

@@ -114,8 +114,7 @@ computed(struct job *j, struct hf_answer *a, const struct hf_err *failed,
 	struct hf_brief plain, brief;
 	struct hf_jtree *t;
 
-	how.seeded = j->facts.seed.text.n > 0 && j->how->ours != NULL &&
-	    j->how->ours(j->facts.seed.text, j->how->ours_arg);
+	how.seeded = hf_facts_seed(&j->facts, j->how->ours, j->how->ours_arg);
 	if (hf_extract(&j->facts, &how, &plain, err) < 0)
 		return -1;
 	if (failed != NULL)

@@ -9,14 +9,21 @@
  * A call is remembered until its result says whether it happened: a file
  * counts as written only when the tool said so, a command has its status.
  */
-enum { PENDING = 64, SLOTS = HF_FACTS_FILES * 2 };
+enum { PENDING = 64, SLOTS = HF_FACTS_FILES * 2, EFFECTS = 256,
+	NUMBERS = 64, PRINTED = 8192 };
 
+struct effect {
+	enum hf_action_kind kind;
+	struct hf_str path, path2;	/* absolute, in the arena */
+	bool shell;			/* by a command line */
+};
 struct pending {
 	struct hf_str id;		/* in the arena */
 	struct hf_str name;
-	struct hf_action *act;		/* copies in the arena */
-	size_t nact;
+	struct effect *effect;		/* in the arena */
+	size_t neffects;
 	size_t command;			/* number of the command, from 1 */
+	bool masked;			/* its status is another's */
 	struct hf_str question;		/* ASK */
 };
 
@@ -28,6 +35,9 @@ struct reader {
 	size_t forgotten;		/* commands dropped from the front */
 	uint32_t *slot;			/* file by path: index + 1 */
 	struct hf_actions actions;
+	struct hf_shell shell;
+	struct effect effects[EFFECTS];	/* of the call that is read */
+	size_t neffects;
 	uint32_t at;
 };
 
@@ -71,40 +81,77 @@ components(struct hf_buf *out, struct hf_str path)
 		}
 }
 
-/* path made absolute under cwd, in the arena. */
+/* path made absolute below dir, which may be relative itself or none, and
+ * the session's folder; in the arena. */
 static struct hf_str
-absolute(struct hf_facts *f, struct hf_str path)
+absolute(struct hf_facts *f, struct hf_str dir, struct hf_str path)
 {
 	struct hf_buf out = HF_BUF_INIT;
 	struct hf_str kept;
 
 	if (path.n > 0 && path.s[0] == '~')
 		return copy(f, path, 4096);
-	if (path.n == 0 || path.s[0] != '/')
-		components(&out, f->cwd);
+	if (path.n == 0 || path.s[0] != '/') {
+		if (dir.n == 0 || dir.s[0] != '/')
+			components(&out, f->cwd);
+		components(&out, dir);
+	}
 	components(&out, path);
 	kept = copy(f, hf_buf_view(&out), 4096);
 	hf_buf_release(&out);
 	return kept;
 }
 
+static bool
+below(struct hf_str path, struct hf_str dir)
+{
+	return dir.n > 0 && path.n > dir.n && path.s[dir.n] == '/' &&
+	    memcmp(path.s, dir.s, dir.n) == 0;
+}
+
+/* Is it thrown away anyway? Not where the session itself lives there. */
+static bool
+is_scratch(const struct hf_facts *f, struct hf_str path)
+{
+	static const char *const dirs[] = { "/tmp", "/var/tmp", "/dev",
+		"/proc" };
+	size_t i;
+
+	for (i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++)
+		if (below(path, hf_str(dirs[i])) &&
+		    !below(path, f->cwd))
+			return true;
+	return false;
+}
+
 /* ---- files ---- */
+
+/* The file's place in the table, an empty one if it is not known. */
+static size_t
+slot_of(const struct reader *r, struct hf_str path)
+{
+	uint32_t i;
+	size_t h;
+
+	for (h = hf_hash(path) % SLOTS; (i = r->slot[h]) != 0;
+	    h = (h + 1) % SLOTS)
+		if (hf_str_eq(r->f->file[i - 1].path, path))
+			break;
+	return h;
+}
 
 static struct hf_fact_file *
 file_of(struct reader *r, struct hf_str path)
 {
 	struct hf_facts *f = r->f;
 	struct hf_fact_file *file;
-	uint32_t i;
 	size_t h;
 
-	path = absolute(f, hf_str_trim(path));
 	if (path.n == 0)
 		return NULL;
-	for (h = hf_hash(path) % SLOTS; (i = r->slot[h]) != 0;
-	    h = (h + 1) % SLOTS)
-		if (hf_str_eq(f->file[i - 1].path, path))
-			return &f->file[i - 1];
+	h = slot_of(r, path);
+	if (r->slot[h] != 0)
+		return &f->file[r->slot[h] - 1];
 	if (f->nfiles == HF_FACTS_FILES) {
 		f->dropped++;
 		return NULL;
@@ -129,25 +176,43 @@ wrote(struct reader *r, struct hf_str path, bool deleted)
 	r->f->last_write = r->at;
 }
 
+/* A command line removes what no tool of this session named, too. */
 static void
-happened(struct reader *r, const struct hf_action *a)
+removed(struct reader *r, const struct effect *e)
+{
+	struct hf_facts *f = r->f;
+	size_t i;
+
+	if (!e->shell || r->slot[slot_of(r, e->path)] != 0) {
+		wrote(r, e->path, true);
+		return;
+	}
+	for (i = 0; i < f->nfiles; i++)
+		if (below(f->file[i].path, e->path))
+			wrote(r, f->file[i].path, true);
+	if (f->ngone < HF_FACTS_GONE)
+		f->gone[f->ngone++] = e->path;
+}
+
+static void
+happened(struct reader *r, const struct effect *e)
 {
 	struct hf_fact_file *file;
 
-	switch (a->kind) {
+	switch (e->kind) {
 	case HF_ACT_WRITE:
 	case HF_ACT_EDIT:
-		wrote(r, a->path, false);
+		wrote(r, e->path, false);
 		break;
 	case HF_ACT_DELETE:
-		wrote(r, a->path, true);
+		removed(r, e);
 		break;
 	case HF_ACT_MOVE:
-		wrote(r, a->path, true);
-		wrote(r, a->path2, false);
+		removed(r, e);
+		wrote(r, e->path2, false);
 		break;
 	case HF_ACT_READ:
-		if ((file = file_of(r, a->path)) != NULL) {
+		if ((file = file_of(r, e->path)) != NULL) {
 			file->read = true;
 			file->last_seen = r->at;
 		}
@@ -155,6 +220,33 @@ happened(struct reader *r, const struct hf_action *a)
 	default:
 		break;
 	}
+}
+
+static void
+add_effect(struct reader *r, enum hf_action_kind kind, bool shell,
+    struct hf_str dir, struct hf_str path, struct hf_str to)
+{
+	struct effect *e;
+
+	if (r->neffects == EFFECTS || hf_str_trim(path).n == 0)
+		return;
+	e = &r->effects[r->neffects];
+	e->kind = kind;
+	e->shell = shell;
+	e->path = absolute(r->f, dir, hf_str_trim(path));
+	e->path2 = to.n > 0 ? absolute(r->f, dir, hf_str_trim(to)) :
+	    HF_STR_NONE;
+	if (!shell || !is_scratch(r->f, to.n > 0 ? e->path2 : e->path))
+		r->neffects++;
+}
+
+static void
+by_shell(enum hf_shell_effect what, struct hf_str dir, struct hf_str path,
+    struct hf_str to, void *arg)
+{
+	add_effect(arg, what == HF_SHELL_WRITES ? HF_ACT_WRITE :
+	    what == HF_SHELL_REMOVES ? HF_ACT_DELETE : HF_ACT_MOVE, true,
+	    dir, path, to);
 }
 
 /* ---- to-dos ---- */
@@ -233,8 +325,8 @@ todo_set(struct hf_facts *f, struct hf_str item, struct hf_str status)
 
 /* ---- calls and results ---- */
 
-static size_t
-command(struct reader *r, const struct hf_action *a)
+static void
+command(struct reader *r, const struct hf_action *a, struct pending *p)
 {
 	struct hf_facts *f = r->f;
 	struct hf_fact_command *c;
@@ -252,7 +344,23 @@ command(struct reader *r, const struct hf_action *a)
 	c->text = copy(f, hf_str_trim(a->command), 2000);
 	c->exit = HF_EXIT_UNKNOWN;
 	c->at = r->at;
-	return r->forgotten + f->ncommands;
+	hf_shell_parse(&r->shell, a->command);
+	c->nchecks = hf_shell_checks(&r->shell, &f->arena, &c->check);
+	hf_shell_files(&r->shell, by_shell, r);
+	p->masked = hf_shell_masks(&r->shell);
+	p->command = r->forgotten + f->ncommands;
+}
+
+/* The first question's words: a text, or a list of objects. */
+static struct hf_str
+question(const struct hf_jval *items)
+{
+	const struct hf_jval *v = items;
+
+	if (hf_json_type(v) == HF_J_ARR)
+		v = hf_json_elem(v, 0);
+	return hf_json_type(v) == HF_J_STR ? hf_json_str(v) :
+	    hf_json_get_str(v, "question");
 }
 
 static void
@@ -267,18 +375,18 @@ remember(struct reader *r, const struct hf_block *b, struct pending *p)
 	for (i = 0; i < r->actions.n; i++) {
 		a = &r->actions.a[i];
 		if (a->kind == HF_ACT_RUN)
-			p->command = command(r, a);
+			command(r, a, p);
 		else if (a->kind == HF_ACT_TODOS)
 			todos(f, a->items);
 		else if (a->kind == HF_ACT_TODO_ADD)
 			todo_add(f, a->item, a->status);
 		else if (a->kind == HF_ACT_TODO_SET)
 			todo_set(f, a->item, a->status);
-		else if (a->kind == HF_ACT_ASK && hf_json_size(a->items) > 0)
-			p->question = copy(f, hf_json_type(a->items) ==
-			    HF_J_STR ? hf_json_str(a->items) :
-			    hf_json_get_str(hf_json_elem(a->items, 0),
-			    "question"), 2000);
+		else if (a->kind == HF_ACT_ASK)
+			p->question = copy(f, question(a->items), 2000);
+		else if (a->path.n > 0)
+			add_effect(r, a->kind, false, HF_STR_NONE, a->path,
+			    a->path2);
 	}
 }
 
@@ -298,45 +406,136 @@ call(struct reader *r, const struct hf_block *b)
 		    --r->npending * sizeof(*r->pending));
 	p = &r->pending[r->npending++];
 	memset(p, 0, sizeof(*p));
+	r->neffects = 0;
 	remember(r, b, p);
-	p->act = hf_arena_alloc(&f->arena,
-	    (r->actions.n + 1) * sizeof(*p->act));
-	for (i = 0; i < r->actions.n; i++)
-		if (r->actions.a[i].path.n > 0) {
-			p->act[p->nact] = r->actions.a[i];
-			p->act[p->nact].path = copy(f,
-			    r->actions.a[i].path, 4096);
-			p->act[p->nact++].path2 = copy(f,
-			    r->actions.a[i].path2, 4096);
-		}
+	if (r->neffects == 0)
+		return;
+	p->effect = hf_arena_alloc(&f->arena,
+	    r->neffects * sizeof(*p->effect));
+	memcpy(p->effect, r->effects, r->neffects * sizeof(*p->effect));
+	p->neffects = r->neffects;
 }
 
-/* The last line of the output that is not blank. */
-static struct hf_str
-last_line(struct hf_str text)
-{
-	size_t from;
+/* ---- answers ---- */
 
-	text = hf_str_trim(text);
-	for (from = text.n; from > 0 && text.s[from - 1] != '\n'; from--)
-		;
-	return hf_str_trim(hf_strn(text.s + from, text.n - from));
+/* Claude Code: … "question"="answer" … */
+static struct hf_str
+behind_question(struct hf_str question, struct hf_str text)
+{
+	size_t at = hf_str_find(text, question, 0), end;
+
+	if (question.n == 0 || at == SIZE_MAX)
+		return HF_STR_NONE;
+	text = hf_strn(text.s + at + question.n,
+	    text.n - at - question.n);
+	if (!hf_str_starts(text, "\"=\""))
+		return HF_STR_NONE;
+	text = hf_strn(text.s + 3, text.n - 3);
+	end = hf_str_find(text, HF_STR("\". You can now"), 0);
+	if (end == SIZE_MAX)
+		end = hf_str_find(text, HF_STR("\", \""), 0);
+	return end != SIZE_MAX ? hf_strn(text.s, end) : HF_STR_NONE;
 }
 
 static void
-answer(struct reader *r, struct hf_str question, struct hf_str text)
+strings(struct hf_buf *out, const struct hf_jval *v, int depth)
+{
+	struct hf_jiter it;
+
+	if (hf_json_str(v).n > 0) {
+		if (out->len > 0)
+			hf_buf_puts(out, ", ");
+		hf_buf_str(out, hf_json_str(v));
+		return;
+	}
+	hf_json_iter(&it, v);
+	while (depth < 8 && (v = hf_json_next(&it, NULL)) != NULL)
+		strings(out, v, depth + 1);
+}
+
+/* Others: an object with the answers somewhere in it. */
+static void
+in_json(struct hf_buf *out, struct hf_str text)
+{
+	const struct hf_jval *v;
+	struct hf_json *j = NULL;
+
+	if (hf_str_starts(text, "{"))
+		j = hf_json_parse(text, HF_JSON_MEND, NULL, NULL, NULL);
+	if ((v = hf_json_get(hf_json_root(j), "answers")) == NULL)
+		v = hf_json_get(hf_json_root(j), "answer");
+	strings(out, v, 0);
+	hf_json_free(j);
+}
+
+static void
+answer(struct reader *r, struct hf_str asked, struct hf_str text)
 {
 	struct hf_facts *f = r->f;
 	struct hf_fact_answer *a;
+	struct hf_buf said = HF_BUF_INIT;
 
 	if (f->nanswers == HF_FACTS_ANSWERS) {
 		f->dropped++;
 		return;
 	}
+	text = hf_str_trim(text);
+	hf_buf_str(&said, behind_question(asked, text));
+	if (said.len == 0)
+		in_json(&said, text);
+	if (said.len == 0)
+		hf_buf_str(&said, text);
 	a = &f->answer[f->nanswers++];
-	a->question = question;
-	a->answer = copy(f, hf_str_trim(text), 2000);
+	a->question = asked;
+	a->answer = copy(f, hf_buf_view(&said), 2000);
 	a->at = r->at;
+	hf_buf_release(&said);
+}
+
+/* ---- results ---- */
+
+static bool
+is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* The numbers of an output, from its end. */
+static void
+numbers(struct hf_facts *f, struct hf_fact_command *c, struct hf_str text)
+{
+	uint64_t found[NUMBERS];
+	char digits[20];
+	size_t i = text.n, n, least = i > PRINTED ? i - PRINTED : 0;
+
+	while (i > least && c->nnumbers < NUMBERS) {
+		for (n = 0; i > least && n < sizeof(digits) &&
+		    (is_digit(text.s[i - 1]) || (n > 0 && n % 3 == 0 &&
+		    text.s[i - 1] == ',' && i - 1 > least &&
+		    is_digit(text.s[i - 2]))); i--)
+			if (text.s[i - 1] != ',')
+				digits[sizeof(digits) - ++n] = text.s[i - 1];
+		if (n > 1)
+			found[c->nnumbers++] = hf_hash(hf_strn(digits +
+			    sizeof(digits) - n, n));
+		if (n == 0)
+			i--;
+	}
+	if (c->nnumbers == 0)
+		return;
+	c->number = hf_arena_alloc(&f->arena, c->nnumbers * sizeof(found[0]));
+	memcpy(c->number, found, c->nnumbers * sizeof(found[0]));
+}
+
+/* A pipe's status is that of its end: what was printed tells more. */
+static bool
+went_wrong(const struct pending *p, const struct hf_fact_command *c,
+    const struct hf_block *b)
+{
+	if (b->error || (b->exit != HF_EXIT_UNKNOWN && b->exit != 0))
+		return true;
+	return (p->masked || b->exit == HF_EXIT_UNKNOWN) && c->nchecks > 0 &&
+	    hf_shell_complains(b->text);
 }
 
 static void
@@ -344,6 +543,7 @@ result(struct reader *r, const struct hf_block *b)
 {
 	struct hf_fact_command *c;
 	struct pending *p = NULL;
+	struct hf_buf told = HF_BUF_INIT;
 	size_t i;
 
 	for (i = r->npending; i-- > 0 && p == NULL;)
@@ -355,12 +555,15 @@ result(struct reader *r, const struct hf_block *b)
 		c = &r->f->command[p->command - r->forgotten - 1];
 		c->done = true;
 		c->exit = b->exit;
-		c->failed = b->error ||
-		    (b->exit != HF_EXIT_UNKNOWN && b->exit != 0);
-		c->output = copy(r->f, last_line(b->text), 300);
+		c->failed = went_wrong(p, c, b);
+		hf_shell_telling(&told, b->text, c->failed);
+		c->output = copy(r->f, hf_buf_view(&told), 300);
+		if (c->nchecks > 0)
+			numbers(r->f, c, b->text);
+		hf_buf_release(&told);
 	}
-	for (i = 0; !b->error && i < p->nact; i++)
-		happened(r, &p->act[i]);
+	for (i = 0; !b->error && i < p->neffects; i++)
+		happened(r, &p->effect[i]);
 	if (!b->error && p->question.n > 0)
 		answer(r, p->question, b->text);
 	memmove(p, p + 1, (size_t)(r->pending + r->npending - p - 1) *
@@ -370,13 +573,14 @@ result(struct reader *r, const struct hf_block *b)
 
 /* ---- rows ---- */
 
-/* The TEXT blocks of a row, joined. */
+/* The TEXT blocks of a row, joined; the middle of one beyond max is left
+ * out. */
 static struct hf_str
-row_text(struct hf_facts *f, const struct hf_blocks *bs)
+row_text(struct hf_facts *f, const struct hf_blocks *bs, size_t max)
 {
-	struct hf_buf text = HF_BUF_INIT;
-	struct hf_str kept;
-	size_t i;
+	struct hf_buf text = HF_BUF_INIT, cut = HF_BUF_INIT;
+	struct hf_str all, kept;
+	size_t i, head, tail;
 
 	for (i = 0; i < bs->n; i++) {
 		if (bs->b[i].kind != HF_BLOCK_TEXT)
@@ -385,8 +589,18 @@ row_text(struct hf_facts *f, const struct hf_blocks *bs)
 			hf_buf_putc(&text, '\n');
 		hf_buf_str(&text, bs->b[i].text);
 	}
-	kept = copy(f, hf_str_trim(hf_buf_view(&text)), HF_FACTS_TEXT);
+	all = hf_str_trim(hf_buf_view(&text));
+	if (all.n > max) {
+		head = hf_utf8_cut(all, max / 4 * 3);
+		tail = hf_utf8_cut(all, all.n - max / 5);
+		hf_buf_str(&cut, hf_strn(all.s, head));
+		hf_buf_printf(&cut, "\n[%zu bytes left out]\n", tail - head);
+		hf_buf_str(&cut, hf_strn(all.s + tail, all.n - tail));
+		all = hf_buf_view(&cut);
+	}
+	kept = copy(f, all, max);
 	hf_buf_release(&text);
+	hf_buf_release(&cut);
 	return kept;
 }
 
@@ -396,7 +610,7 @@ request(struct reader *r, const struct hf_row *row,
 {
 	struct hf_facts *f = r->f;
 	struct hf_fact_text *t;
-	struct hf_str text = row_text(f, bs);
+	struct hf_str text = row_text(f, bs, HF_FACTS_TEXT);
 	size_t half = HF_FACTS_REQUESTS / 2;
 
 	if (text.n == 0)
@@ -413,6 +627,20 @@ request(struct reader *r, const struct hf_row *row,
 	t->time = row->time;
 }
 
+/* The first is the seed until someone knows better; of the others some. */
+static void
+seed(struct reader *r, const struct hf_blocks *bs)
+{
+	struct hf_facts *f = r->f;
+	struct hf_fact_text *t;
+
+	if (f->seed.text.n > 0 && f->nseeds == HF_FACTS_SEEDS)
+		return;
+	t = f->seed.text.n == 0 ? &f->seed : &f->other_seed[f->nseeds++];
+	t->text = row_text(f, bs, HF_FACTS_SEED);
+	t->at = r->at;
+}
+
 static void
 assistant(struct reader *r, const struct hf_row *row,
     const struct hf_blocks *bs)
@@ -425,7 +653,7 @@ assistant(struct reader *r, const struct hf_row *row,
 		f->errors++;
 	if (row->flags & (HF_ROW_ERROR | HF_ROW_SYNTHETIC))
 		return;
-	text = row_text(f, bs);
+	text = row_text(f, bs, HF_FACTS_TEXT);
 	if (text.n > 0) {
 		f->said.text = text;
 		f->said.at = r->at;
@@ -454,15 +682,14 @@ one_row(struct reader *r, const struct hf_row *row,
 		request(r, row, bs);
 		break;
 	case HF_ROW_SEED:
-		f->seed.text = row_text(f, bs);
-		f->seed.at = r->at;
+		seed(r, bs);
 		break;
 	case HF_ROW_COMPACTION:
 		f->compactions++;
 		__attribute__((fallthrough));
 	case HF_ROW_SUMMARY:
 		if (bs->n > 0) {
-			f->summary.text = row_text(f, bs);
+			f->summary.text = row_text(f, bs, HF_FACTS_TEXT);
 			f->summary.at = r->at;
 		}
 		break;
@@ -497,6 +724,7 @@ init(struct hf_facts *f)
 	memset(f, 0, sizeof(*f));
 	hf_arena_init(&f->arena);
 	f->file = hf_calloc(HF_FACTS_FILES, sizeof(*f->file));
+	f->gone = hf_calloc(HF_FACTS_GONE, sizeof(*f->gone));
 	f->command = hf_calloc(HF_FACTS_COMMANDS, sizeof(*f->command));
 	f->request = hf_calloc(HF_FACTS_REQUESTS, sizeof(*f->request));
 	f->todo = hf_calloc(HF_FACTS_TODOS, sizeof(*f->todo));
@@ -529,6 +757,7 @@ hf_facts_read(struct hf_walk *w, struct hf_facts *f, struct hf_err *err)
 	if (r->npending > 0)
 		f->open_tool = r->pending[r->npending - 1].name;
 	hf_actions_release(&r->actions);
+	hf_shell_release(&r->shell);
 	free(r->slot);
 	free(r);
 	if (rc < 0)
@@ -536,10 +765,40 @@ hf_facts_read(struct hf_walk *w, struct hf_facts *f, struct hf_err *err)
 	return rc;
 }
 
+bool
+hf_facts_gone(const struct hf_facts *f, struct hf_str path)
+{
+	size_t i;
+
+	for (i = 0; i < f->ngone; i++)
+		if (hf_str_eq(f->gone[i], path) || below(path, f->gone[i]))
+			return true;
+	return false;
+}
+
+bool
+hf_facts_seed(struct hf_facts *f, bool (*ours)(struct hf_str seed, void *arg),
+    void *arg)
+{
+	size_t i;
+
+	if (f->seed.text.n == 0 || ours == NULL)
+		return false;
+	if (ours(f->seed.text, arg))
+		return true;
+	for (i = 0; i < f->nseeds; i++)
+		if (ours(f->other_seed[i].text, arg)) {
+			f->seed = f->other_seed[i];
+			return true;
+		}
+	return false;
+}
+
 void
 hf_facts_release(struct hf_facts *f)
 {
 	free(f->file);
+	free(f->gone);
 	free(f->command);
 	free(f->request);
 	free(f->todo);

@@ -393,6 +393,20 @@ ev_lie_make(struct ev_plan *p, enum ev_lie l, struct hf_brief *b,
 	return false;
 }
 
+/* What became of an item: the uncertainty that it is now. */
+static void
+why(struct hf_buf *out, const struct hf_brief *after, struct hf_str item)
+{
+	const struct hf_list *l = &after->list[HF_UNCERTAINTIES];
+
+	for (size_t i = 0; i < l->n; i++)
+		if (hf_str_find(l->item[i], item, 0) != SIZE_MAX) {
+			hf_buf_str(out, l->item[i]);
+			return;
+		}
+	hf_buf_str(out, item);
+}
+
 unsigned
 ev_moved(const struct hf_brief *before, const struct hf_brief *after,
     struct hf_str lie, struct hf_buf *which)
@@ -415,7 +429,7 @@ ev_moved(const struct hf_brief *before, const struct hf_brief *after,
 				continue;
 			hf_buf_printf(which, "moved from %s: ",
 			    hf_field_name((enum hf_field)f));
-			hf_buf_str(which, a->item[i]);
+			why(which, after, a->item[i]);
 			hf_buf_putc(which, '\n');
 		}
 	}

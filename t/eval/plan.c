@@ -414,8 +414,9 @@ lead(struct ev_plan *p, struct message *m, char kind)
 	lang = HF_STR("en");
 	clause = new_rule(p, 'c', &lang);
 	if (clause.n > 0)
-		m->lead = ev_format(&p->world, "%s%s %s", m->lead.s,
-		    hf_str_starts(clause, "but") ? "," : "", clause.s);
+		m->lead = ev_format(&p->world, "%.*s%s %.*s",
+		    (int)m->lead.n, m->lead.s, hf_str_starts(clause, "but") ?
+		    "," : "", (int)clause.n, clause.s);
 }
 
 /* ---- how it is written down ---- */
@@ -506,22 +507,27 @@ pasted(struct ev_plan *p, struct hf_buf *b)
 	hf_buf_puts(b, fence ? "```\n" : "\n");
 }
 
-/* Breaks lines as an editor would. */
+/* Breaks lines as an editor would, at 72 columns. */
 static void
 wrap(struct hf_buf *b)
 {
-	size_t i, blank = 0, col = 0;
+	size_t i, n, blank = 0, col = 0;
+	uint32_t cp;
 
-	for (i = 0; i < b->len; i++, col++) {
+	for (i = 0; i < b->len; i += n) {
+		n = hf_utf8_at(b->data + i, b->len - i, &cp);
+		n = n == 0 ? 1 : n;
+		col += n > 1 && cp >= 0x2e80 ? 2 : 1;
 		if (b->data[i] == '\n') {
 			col = 0;
 			blank = 0;
 		} else if (b->data[i] == ' ') {
 			blank = i;
 		}
-		if (col > 70 && blank > 0) {
+		if (col > 72 && blank > 0) {
 			b->data[blank] = '\n';
-			col = i - blank;
+			col = hf_text_width(hf_strn(b->data + blank + 1,
+			    i + n - blank - 1));
 			blank = 0;
 		}
 	}
@@ -733,16 +739,17 @@ do_ask(struct ev_plan *p)
 	if (find(p, EV_ANSWER, l.field[1]) != NULL)
 		return;
 	it = plant(p, EV_ANSWER, l.field[1]);
-	it->told = ev_format(&p->world, "%s %s", l.field[0].s,
-	    l.field[1].s);
+	it->told = ev_format(&p->world, "%.*s %.*s", (int)l.field[0].n,
+	    l.field[0].s, (int)l.field[1].n, l.field[1].s);
 	emit(p, &e);
 }
 
 /* ---- checks ---- */
 
-/* One of the ways to write the command; the first is the plain one. */
+/* One of the ways to write the command; what looks at more, and passes,
+ * says that all is well, but what looks at less does not. */
 static struct hf_str
-variant(struct ev_plan *p, const struct ev_line *l)
+variant(struct ev_plan *p, const struct ev_line *l, bool good)
 {
 	struct hf_str rest = l->field[2];
 	size_t n = 1, pick, semi;
@@ -757,7 +764,11 @@ variant(struct ev_plan *p, const struct ev_line *l)
 		rest = hf_strn(rest.s + semi + 1, rest.n - semi - 1);
 	}
 	semi = hf_str_find(rest, HF_STR(";"), 0);
-	return semi != SIZE_MAX ? hf_strn(rest.s, semi) : rest;
+	if (semi != SIZE_MAX)
+		rest.n = semi;
+	if (!hf_str_starts(rest, "+"))
+		return rest;
+	return good ? hf_strn(rest.s + 1, rest.n - 1) : l->field[1];
 }
 
 static void
@@ -806,7 +817,7 @@ do_check(struct ev_plan *p)
 	/* A check is one thing in a session: its word stays. */
 	l = ev_fill_line(&p->world, &t->line[i],
 	    hf_str(i % 2 == 0 ? "ledger" : "codec"));
-	e.text = variant(p, &l);
+	e.text = variant(p, &l, good);
 	if (good)
 		passed(p, l.field[1], &l, e.text);
 	else
@@ -942,7 +953,8 @@ says(struct ev_plan *p)
 		rule = drawn(p, &p->data->said).field[0];
 		if (find(p, EV_SAID, rule) == NULL)
 			plant(p, EV_SAID, rule);
-		text = ev_format(&p->world, "%s %s", text.s, rule.s);
+		text = ev_format(&p->world, "%s %.*s", text.s, (int)rule.n,
+		    rule.s);
 	}
 	text_event(p, EV_SAY, text);
 }
@@ -966,7 +978,9 @@ closing(struct ev_plan *p, bool last)
 			    ev_draw(&p->world.rng, &p->data->todos,
 			    p->used_todo)], ev_word(&p->world)).field[0];
 			plant(p, EV_STEP, step);
-			hf_buf_printf(&b, "%d. %s\n", i, step.s);
+			hf_buf_printf(&b, "%d. ", i);
+			hf_buf_str(&b, step);
+			hf_buf_putc(&b, '\n');
 		}
 	}
 	text_event(p, EV_END, kept(p, &b));

@@ -240,6 +240,10 @@ ev_score(const struct ev_plan *p, const struct hf_brief *b,
 			hf_buf_printf(miss, "%d %s (of round %d): ",
 			    p->round, kinds[it->kind], it->round);
 			hf_buf_str(miss, it->key);
+			if (it->kind == EV_REQUEST) {
+				hf_buf_puts(miss, " <> ");
+				hf_text_safe(miss, b->goal, false);
+			}
 			hf_buf_putc(miss, '\n');
 		}
 	}

@@ -1,8 +1,7 @@
-/* The schema of a brief, its Markdown, its seed; words that are cues. */
+/* The schema of a brief, its Markdown, its seed. */
 #include <string.h>
 
 #include "brief/brief.h"
-#include "brief/cues.h"
 #include "session/render.h"
 #include "check.h"
 
@@ -169,36 +168,6 @@ seed(void)
 	hf_buf_release(&text);
 }
 
-static void
-cues(void)
-{
-	struct hf_str s, text = HF_STR("Make v1.2 of a.c. Never push!\n"
-	    "```\nyou must not see this.\n```\n> nor must you this\n"
-	    "1. Only touch src\n- \xe5\xbf\x85\xe9\xa1\xbb\xe5\x85\x88"
-	    "\xe6\xb5\x8b\xe8\xaf\x95\xe3\x80\x82ok");
-
-	s = hf_cues_sentence(&text);
-	CHECK(hf_str_is(s, "Make v1.2 of a.c.") && !hf_cues_rule(s));
-	s = hf_cues_sentence(&text);
-	CHECK(hf_str_is(s, "Never push!") && hf_cues_rule(s));
-	s = hf_cues_sentence(&text);
-	CHECK(hf_str_is(s, "Only touch src") && hf_cues_rule(s));
-	s = hf_cues_sentence(&text);
-	CHECK(hf_str_ends(s, "\xe3\x80\x82") && hf_cues_rule(s));
-	s = hf_cues_sentence(&text);
-	CHECK(hf_str_is(s, "ok"));
-	CHECK(hf_cues_sentence(&text).n == 0);
-	CHECK(hf_cues_filler(HF_STR("yes, continue")));
-	CHECK(hf_cues_filler(HF_STR("OK, go on!")));
-	CHECK(!hf_cues_filler(HF_STR("continue with the TOML reader")));
-	CHECK(!hf_cues_rule(HF_STR("Must I always do this?")));
-	CHECK(!hf_cues_rule(HF_STR("I don't know why it fails.")));
-	CHECK(hf_cues_decision(HF_STR("Use tabs instead of blanks.")));
-	CHECK(hf_cues_check(HF_STR("cd x && make check")));
-	CHECK(!hf_cues_check(HF_STR("ls -l")));
-	CHECK(hf_cues_next(HF_STR("Next steps:")));
-}
-
 int
 main(void)
 {
@@ -208,6 +177,5 @@ main(void)
 	CHECK(sized(HF_BRIEF_MAX + 1) == HF_E_INVALID_BRIEF);
 	markdown();
 	seed();
-	cues();
 	return check_done();
 }

@@ -289,17 +289,27 @@ list(struct run *r, int n, char **what, struct hf_err *err)
 	return r->n > 0 ? HF_EX_OK : HF_EX_NO;
 }
 
+static bool
+is_there(const char *path)
+{
+	char *file = hf_session_file(path);
+	struct stat st;
+	bool there = stat(file, &st) == 0;
+
+	free(file);
+	return there;
+}
+
 /* Those that auto looks at: asked for, or switched on twice, and there. */
 static int
 due_one(const char *key, struct hf_main *m, const struct hf_err *why,
     void *arg, struct hf_err *err)
 {
 	struct run *r = arg;
-	struct stat st;
 
 	if (m != NULL && (m->redirect.id != NULL || m->path == NULL ||
 	    !(m->requested.on || (m->enabled && r->config.auto_handoff)) ||
-	    stat(m->path, &st) < 0))
+	    !is_there(m->path)))
 		return 0;
 	return list_one(key, m, why, arg, err);
 }

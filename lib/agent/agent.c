@@ -16,6 +16,7 @@ static const struct hf_agent *const table[] = {
 	&hf_agent_pi,
 	&hf_agent_omp,
 	&hf_agent_gemini,
+	&hf_agent_opencode,
 };
 
 const struct hf_agent *const *
@@ -35,6 +36,28 @@ hf_agent_by_name(struct hf_str name)
 		if (hf_str_is(name, table[i]->name))
 			return table[i];
 	return NULL;
+}
+
+const struct hf_agent *
+hf_agent_of_rows(const char *path)
+{
+	size_t i, n;
+
+	hf_agents(&n);
+	for (i = 0; i < n; i++)
+		if (table[i]->rows != NULL && table[i]->rows->is(path))
+			return table[i];
+	return NULL;
+}
+
+char *
+hf_session_file(const char *path)
+{
+	const char *mark = hf_agent_of_rows(path) != NULL ?
+	    strrchr(path, '#') : NULL;
+
+	return mark != NULL ? hf_strndup(path, (size_t)(mark - path)) :
+	    hf_strdup(path);
 }
 
 /* ---- sessions ---- */

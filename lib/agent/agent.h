@@ -20,9 +20,10 @@
  *    row HF_ROW_LIST followed by its messages, of which those that were
  *    there before are repeated; several files of one id are parts of one
  *    source;
- *  - a database (opencode): open() makes the parts from a read-only query or
- *    an export; records are its messages; the successor is published through
- *    the agent's own import.
+ *  - a database (opencode): a session's path is FILE#ID (struct hf_rows);
+ *    open() writes its messages as rows of a file without a name; an export
+ *    is a file with one record. The successor is published through the
+ *    agent's own import.
  */
 #ifndef HF_AGENT_AGENT_H
 #define HF_AGENT_AGENT_H
@@ -285,6 +286,27 @@ enum hf_leaf_rule {
 				 * HF_ROW_LEAF, that one itself if none */
 };
 
+/* ---- sessions that are rows of a database ---- */
+
+enum { HF_DIGEST_LEN = 72 };
+/* What a transcript is the same by; of rows: the database's dev and ino,
+ * how many there are, the newest's time, a hash over such figures. */
+struct hf_file_id {
+	uint64_t dev, ino, size;
+	int64_t mtime_ns;
+	char tail[HF_DIGEST_LEN];	/* "sha256:…" of the last 4096 bytes */
+};
+
+struct hf_rows {
+	/* Is path of the form that the agent gives such sessions? */
+	bool (*is)(const char *path);
+	/* As hf_session_peek; s is initialised. */
+	int (*peek)(const char *path, struct hf_session *s,
+	    struct hf_err *err);
+	int (*identify)(const char *path, struct hf_file_id *out,
+	    struct hf_err *err);
+};
+
 /* ---- the interface ---- */
 
 struct hf_source;
@@ -297,6 +319,7 @@ struct hf_agent {
 	enum hf_leaf_rule leaf;
 	const struct hf_tool *tools;
 	size_t own_size;
+	const struct hf_rows *rows;	/* NULL: each session is a file */
 
 	/* The folder where its sessions are; the caller's; NULL with *err
 	 * when it cannot be told. It may not exist. */
@@ -357,6 +380,12 @@ struct hf_agent {
 
 const struct hf_agent *const *hf_agents(size_t *n);
 const struct hf_agent *hf_agent_by_name(struct hf_str name);
+/* The agent in whose database the session of a path is; NULL: it is a file
+ * of its own. */
+const struct hf_agent *hf_agent_of_rows(const char *path);
+/* The file in which the session of a path is: path itself, or the database;
+ * the caller's. */
+char	*hf_session_file(const char *path);
 
 /* A file's session: which agent's it is and what its path and first and
  * last bytes (32 KiB each) tell. HF_E_NOT_A_SESSION, HF_E_UNSUPPORTED,
@@ -389,7 +418,7 @@ struct hf_source_part {
 	struct hf_str text;		/* records in memory instead */
 	char *own_text;
 	bool inherited;			/* a parent's part */
-	bool packed;			/* the file was compressed */
+	bool packed;			/* fd is not the file as it lies */
 };
 enum { HF_SOURCE_PARTS = 16 };
 struct hf_source {
@@ -408,7 +437,8 @@ struct hf_source {
 };
 /* Opens a session's records, up to limit bytes of s->path (UINT64_MAX:
  * all; of a compressed file always all). Compressed files (zstd) are
- * unpacked to a file without a name. HF_E_NOT_A_SESSION for a folder or
+ * unpacked to a file without a name, and a file that is one JSON object
+ * over many lines is one record. HF_E_NOT_A_SESSION for a folder or
  * what else is no regular file, HF_E_NOT_FOUND, HF_E_IO; HF_E_TRUNCATED
  * and HF_E_INVALID for a compressed file that is cut short or damaged. */
 int	hf_source_open(struct hf_source *src, const struct hf_session *s,
@@ -423,6 +453,10 @@ int	hf_source_add(struct hf_source *src, const char *path,
 	    uint64_t limit, bool inherited, struct hf_err *err);
 /* For open(): adds records in memory, JSONL, the source's from now on. */
 void	hf_source_add_text(struct hf_source *src, char *text, size_t n);
+/* For open(): adds rows that were written to a file of our own, whose
+ * descriptor is the source's from now on. */
+int	hf_source_add_fd(struct hf_source *src, int fd, const char *name,
+	    struct hf_err *err);
 /* For open(): says, with explain, what of the history is left out and why;
  * the last of several. */
 void	hf_source_note(struct hf_source *src, const char *fmt, ...)

@@ -37,6 +37,7 @@ struct peek {
 	uint64_t size;			/* of what fd has */
 	uint64_t head;			/* bytes of the beginning: whole rows */
 	bool packed;			/* fd has the beginning only */
+	uint64_t first_max;		/* longest first row that is read */
 	int64_t now;
 	int64_t prompted, oldest;	/* times of rows; -1 */
 	enum hf_turn turn;		/* what the last row said */
@@ -191,9 +192,9 @@ find_agent(struct peek *pk, const char *path, struct hf_err *err)
 		return -1;
 	if (rs.n == 0 && more && !pk->packed) {
 		recs_release(&rs);
-		if (recs_read(pk, FIRST_MAX, &rs, err) < 0)
+		if (recs_read(pk, pk->first_max, &rs, err) < 0)
 			return -1;
-		more = pk->size > FIRST_MAX;
+		more = pk->size > pk->first_max;
 	}
 	pk->s->agent = recognise(path, &rs);
 	blank = rs.blank && !more;
@@ -212,7 +213,7 @@ scan_head(struct peek *pk, struct hf_err *err)
 	int r;
 
 	if (pk->head == 0)
-		r = scan_range(pk, 0, FIRST_MAX, 1, &pk->head, err);
+		r = scan_range(pk, 0, pk->first_max, 1, &pk->head, err);
 	else
 		r = scan_range(pk, 0, pk->head, SIZE_MAX, NULL, err);
 	for (len = END; r == 0 && pk->s->title == NULL &&
@@ -361,7 +362,8 @@ set_size(struct peek *pk, struct hf_err *err)
 static int
 peek_fd(int fd, const char *path, struct hf_session *s, struct hf_err *err)
 {
-	struct peek pk = { .s = s, .fd = fd, .name = path };
+	struct peek pk = { .s = s, .fd = fd, .name = path,
+	    .first_max = FIRST_MAX };
 	struct stat sb;
 	int r = -1;
 
@@ -375,10 +377,15 @@ peek_fd(int fd, const char *path, struct hf_session *s, struct hf_err *err)
 		pk.packed = true;
 		if ((pk.fd = plain_head(fd, path, err)) < 0)
 			return -1;
+	} else if ((r = hf_unpack_document(fd, path, &pk.fd, err)) < 0) {
+		return -1;
+	} else if (r > 0) {
+		pk.first_max = HF_JSONL_MAX;
 	}
+	r = -1;
 	if (set_size(&pk, err) == 0)
 		r = peek(&pk, s->path, err);
-	if (pk.packed)
+	if (pk.fd != fd)
 		close(pk.fd);
 	return r;
 }
@@ -386,13 +393,18 @@ peek_fd(int fd, const char *path, struct hf_session *s, struct hf_err *err)
 int
 hf_session_peek(const char *path, struct hf_session *s, struct hf_err *err)
 {
+	const struct hf_agent *agent = hf_agent_of_rows(path);
 	int fd, r;
 
 	hf_session_init(s);
-	if ((fd = hf_peek_open(path, err)) < 0)
-		return -1;
-	r = peek_fd(fd, path, s, err);
-	close(fd);
+	if (agent != NULL) {
+		r = agent->rows->peek(path, s, err);
+	} else {
+		if ((fd = hf_peek_open(path, err)) < 0)
+			return -1;
+		r = peek_fd(fd, path, s, err);
+		close(fd);
+	}
 	if (r < 0)
 		hf_session_release(s);
 	return r;
@@ -403,7 +415,7 @@ hf_session_peek_source(struct hf_source *src, struct hf_session *s,
     struct hf_err *err)
 {
 	struct peek pk = { .s = s, .fd = src->part[0].fd,
-	    .name = src->part[0].path };
+	    .name = src->part[0].path, .first_max = HF_JSONL_MAX };
 	int r = -1;
 
 	hf_session_init(s);
@@ -445,7 +457,7 @@ hf_peek_turn(const struct hf_agent *agent, const char *path)
 {
 	struct hf_session s;
 	struct peek pk = { .s = &s, .name = path, .prompted = -1,
-	    .oldest = -1 };
+	    .oldest = -1, .first_max = FIRST_MAX };
 
 	hf_session_init(&s);
 	s.agent = agent;

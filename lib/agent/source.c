@@ -58,21 +58,36 @@ add_part(struct hf_source *src, const char *name)
 	return part;
 }
 
+/* What has the rows of fd, which may become another; -1. */
+static int
+plain_rows(int *fd, const char *name, bool *packed, struct hf_err *err)
+{
+	int plain = -1, rc;
+
+	*packed = hf_unpack_is(*fd);
+	if (*packed) {
+		plain = hf_unpack(*fd, name, err);
+		rc = plain < 0 ? -1 : 0;
+	} else {
+		rc = hf_unpack_document(*fd, name, &plain, err);
+		*packed = rc > 0;
+	}
+	if (rc >= 0 && !*packed)
+		return 0;
+	close(*fd);
+	*fd = plain;
+	return rc < 0 ? -1 : 0;
+}
+
 /* Gives fd to a new part, unpacked if need be. */
 static int
 add_fd(struct hf_source *src, int fd, const char *name, struct hf_err *err)
 {
 	struct hf_source_part *part;
-	bool packed = hf_unpack_is(fd);
-	int plain;
+	bool packed;
 
-	if (packed) {
-		plain = hf_unpack(fd, name, err);
-		close(fd);
-		if (plain < 0)
-			return -1;
-		fd = plain;
-	}
+	if (plain_rows(&fd, name, &packed, err) < 0)
+		return -1;
 	part = add_part(src, name);
 	if (part == NULL) {
 		close(fd);
@@ -82,6 +97,16 @@ add_fd(struct hf_source *src, int fd, const char *name, struct hf_err *err)
 	}
 	part->fd = fd;
 	part->packed = packed;
+	return 0;
+}
+
+int
+hf_source_add_fd(struct hf_source *src, int fd, const char *name,
+    struct hf_err *err)
+{
+	if (add_fd(src, fd, name, err) < 0)
+		return -1;
+	src->part[src->nparts - 1].packed = true;
 	return 0;
 }
 

@@ -12,5 +12,6 @@ extern const struct hf_agent hf_agent_codex;
 extern const struct hf_agent hf_agent_pi;
 extern const struct hf_agent hf_agent_omp;
 extern const struct hf_agent hf_agent_gemini;
+extern const struct hf_agent hf_agent_opencode;
 
 #endif

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <zstd.h>
@@ -14,6 +15,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "base/sig.h"
+#include "json/jsonl.h"
 
 enum { CHUNK = 128 << 10 };
 
@@ -194,6 +196,90 @@ hf_unpack_head(int fd, const char *name, size_t max, struct hf_buf *out,
 		return -1;
 	}
 	return 0;
+}
+
+/* ---- documents ---- */
+
+/* Does fd begin with a line that is only "{"? */
+static bool
+begins_document(int fd)
+{
+	char head[64];
+	ssize_t n = hf_io_pread(fd, head, sizeof(head), 0);
+	struct hf_str a = hf_strn(head, n > 0 ? (size_t)n : 0);
+	size_t i = hf_str_starts(a, "\xef\xbb\xbf") ? 3 : 0;
+
+	while (i < a.n && strchr(" \t\r\n", a.s[i]) != NULL)
+		i++;
+	if (i == a.n || a.s[i++] != '{')
+		return false;
+	while (i < a.n && strchr(" \t\r", a.s[i]) != NULL)
+		i++;
+	return i < a.n && a.s[i] == '\n';
+}
+
+static int
+read_all(int fd, const char *name, size_t size, struct hf_buf *out,
+    struct hf_err *err)
+{
+	char *p = hf_buf_room(out, size + 1);
+	ssize_t n;
+
+	if (p == NULL)
+		return 0;
+	n = hf_io_pread(fd, p, size, 0);
+	if (n < 0)
+		return hf_err_sys(err, errno, "cannot read '%s'", name);
+	out->len = (size_t)n;
+	return hf_sig_check(err);
+}
+
+/* Line ends in JSON stand between its tokens, or are damage. */
+static int
+as_row(struct hf_buf *text, const char *name, struct hf_err *err)
+{
+	uint64_t total = 0;
+	size_t i;
+	int to;
+
+	for (i = 0; i < text->len; i++)
+		if (text->data[i] == '\n' || text->data[i] == '\r')
+			text->data[i] = ' ';
+	hf_buf_putc(text, '\n');
+	if ((to = hf_unpack_temp(err)) < 0)
+		return -1;
+	if (store(to, hf_buf_view(text), &total, name, err) == 0)
+		return to;
+	close(to);
+	return -1;
+}
+
+int
+hf_unpack_document(int fd, const char *name, int *out, struct hf_err *err)
+{
+	struct hf_buf text = HF_BUF_MAX(HF_JSONL_MAX);
+	struct hf_json *j = NULL;
+	struct stat sb;
+	int rc = 0, to;
+
+	if (!begins_document(fd))
+		return 0;
+	if (fstat(fd, &sb) < 0)
+		return hf_err_sys(err, errno, "cannot read '%s'", name);
+	if (sb.st_size < HF_JSONL_MAX - 2)
+		rc = read_all(fd, name, (size_t)sb.st_size, &text, err);
+	if (rc == 0 && text.len > 0)
+		j = hf_json_parse(hf_buf_view(&text), HF_JSON_MEND, NULL,
+		    NULL, NULL);
+	if (hf_json_type(hf_json_root(j)) == HF_J_OBJ) {
+		to = as_row(&text, name, err);
+		rc = to < 0 ? -1 : 1;
+		if (to >= 0)
+			*out = to;
+	}
+	hf_json_free(j);
+	hf_buf_release(&text);
+	return rc;
 }
 
 int

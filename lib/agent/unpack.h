@@ -1,6 +1,7 @@
 /*
- * Compressed transcripts (Codex packs idle rollouts with zstd), and files
- * without a name to unpack or spool them into.
+ * Transcripts that are not rows as they lie there: compressed ones (Codex
+ * packs idle rollouts with zstd), exports that are one JSON object over
+ * many lines; and files without a name to unpack or spool them into.
  */
 #ifndef HF_AGENT_UNPACK_H
 #define HF_AGENT_UNPACK_H
@@ -26,6 +27,12 @@ int	hf_unpack(int fd, const char *name, struct hf_err *err);
  * cut short ends it early; that is no error. */
 int	hf_unpack_head(int fd, const char *name, size_t max,
 	    struct hf_buf *out, struct hf_err *err);
+/* Is fd one JSON object that begins with a line of its own ("{")? Then 1,
+ * and *out gets a new descriptor on such a file, which has it as one row. 0
+ * for anything else, and for one of more than 256 MiB; -1: HF_E_IO,
+ * HF_E_CANCELLED. */
+int	hf_unpack_document(int fd, const char *name, int *out,
+	    struct hf_err *err);
 /* What is left of fd, which may be a pipe, in such a file. */
 int	hf_unpack_spool(int fd, const char *name, struct hf_err *err);
 

@@ -53,8 +53,11 @@ file_of(int fd, const char *path, struct hf_file_id *out, struct hf_err *err)
 int
 hf_measure_file(const char *path, struct hf_file_id *out, struct hf_err *err)
 {
+	const struct hf_agent *agent = hf_agent_of_rows(path);
 	int fd, rc;
 
+	if (agent != NULL)
+		return agent->rows->identify(path, out, err);
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return hf_err_open(err, errno, "cannot open '%s'", path);
@@ -73,19 +76,21 @@ hf_file_id_same(const struct hf_file_id *a, const struct hf_file_id *b)
 bool
 hf_measure_in_store(const struct hf_session *s)
 {
-	char *root, *store = NULL, *path = NULL;
+	char *root, *store = NULL, *path = NULL, *file;
 	bool in = false;
 
 	if (s->path == NULL || s->agent == NULL || s->agent->root == NULL ||
 	    (root = s->agent->root(NULL)) == NULL)
 		return false;
 	store = realpath(root, NULL);
-	path = realpath(s->path, NULL);
+	file = hf_session_file(s->path);
+	path = realpath(file, NULL);
 	if (store != NULL && path != NULL) {
 		in = strncmp(path, store, strlen(store)) == 0 &&
 		    path[strlen(store)] == '/';
 	}
 	free(path);
+	free(file);
 	free(store);
 	free(root);
 	return in;

@@ -18,13 +18,7 @@ enum hf_state { HF_STATE_UNKNOWN, HF_STATE_IDLE, HF_STATE_BUSY,
 	HF_STATE_INTERRUPTED };
 const char *hf_state_name(enum hf_state s);
 
-enum { HF_ACTIVITY_MAX = 32, HF_DIGEST_LEN = 72 };
-
-struct hf_file_id {
-	uint64_t dev, ino, size;
-	int64_t mtime_ns;
-	char tail[HF_DIGEST_LEN];	/* "sha256:…" of the last 4096 bytes */
-};
+enum { HF_ACTIVITY_MAX = 32 };
 
 struct hf_metrics {
 	int64_t tokens, capacity;

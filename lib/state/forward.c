@@ -86,6 +86,19 @@ publish(struct hf_store *st, struct hf_attempt *r, struct hf_err *err)
 
 /* ---- the successor is entered ---- */
 
+/* Where it is measured from now on: the draft, unless the agent took it
+ * into its database. */
+static char *
+path_of(const struct hf_attempt *r)
+{
+	const struct hf_agent *a = hf_agent_by_name(hf_str(r->target.agent));
+	char *path = NULL;
+
+	if (a != NULL && a->rows != NULL && a->by_id != NULL)
+		path = a->by_id(r->target.id);
+	return path != NULL ? path : hf_record_path(r);
+}
+
 struct heir {
 	const struct hf_attempt *r;
 	bool enabled;
@@ -100,7 +113,7 @@ enter(struct hf_main *m, void *arg, struct hf_err *err)
 	(void)err;
 	if (m->from.id != NULL && strcmp(m->from.id, h->r->source.id) == 0)
 		return 0;
-	path = hf_record_path(h->r);
+	path = path_of(h->r);
 	hf_main_set(&m->path, path);
 	free(path);
 	hf_main_set(&m->cwd, h->r->target.cwd);

@@ -625,16 +625,19 @@ hf_main_find(struct hf_store *st, const char *what, struct hf_main *m,
 int
 hf_main_owner(const char *path, struct hf_err *err)
 {
+	char *file = hf_session_file(path);
 	struct stat st;
+	int rc = 0;
 
-	if (stat(path, &st) < 0) {
-		if (errno == ENOENT || errno == ENOTDIR)
-			return 0;
-		return hf_err_sys(err, errno, "cannot look at '%s'", path);
-	}
-	if (st.st_uid != geteuid())
-		return hf_err_set(err, HF_E_REFUSED,
+	if (stat(file, &st) < 0) {
+		if (errno != ENOENT && errno != ENOTDIR)
+			rc = hf_err_sys(err, errno, "cannot look at '%s'",
+			    file);
+	} else if (st.st_uid != geteuid()) {
+		rc = hf_err_set(err, HF_E_REFUSED,
 		    "'%s' is another user's session: hand it off as its owner",
 		    path);
-	return 0;
+	}
+	free(file);
+	return rc;
 }

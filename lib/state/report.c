@@ -430,13 +430,17 @@ json(const struct hf_doc *d, struct hf_buf *out)
 	const struct hf_jval *c = hf_doc_get(d, "commit");
 	const struct hf_jval *r = hf_doc_get(d, "route");
 	const struct hf_jval *target = hf_json_get(c, "target");
+	struct hf_str path = hf_json_get_str(target, "path");
 	struct hf_jtree *t = hf_jtree_new();
 	struct hf_jnode *o = hf_jtree_obj(t);
 
+	/* The file that was written: a session may also be in a database. */
+	if (path.n == 0)
+		path = hf_json_get_str(r, "path");
 	hf_jset_int(t, o, "v", 1);
 	hf_jset_str(t, o, "agent", hf_json_get_str(target, "agent"));
 	hf_jset_str(t, o, "id", hf_json_get_str(target, "id"));
-	hf_jset_str(t, o, "path", hf_json_get_str(r, "path"));
+	hf_jset_str(t, o, "path", path);
 	hf_jset_str(t, o, "cwd", hf_json_get_str(r, "cwd"));
 	hf_jset(t, o, "resume", hf_jtree_copy(t, hf_json_get(r, "resume")));
 	hf_jset_str(t, o, "attempt", hf_json_get_str(c, "attempt"));

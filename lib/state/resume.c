@@ -13,8 +13,11 @@ static int
 complete(const struct hf_main *m, struct hf_session *s, struct hf_err *err)
 {
 	const struct hf_agent *agent = hf_agent_by_name(hf_str(m->agent));
+	char *file = m->path != NULL ? hf_session_file(m->path) : NULL;
+	bool there = file != NULL && access(file, F_OK) == 0;
 
-	if (m->path != NULL && access(m->path, F_OK) == 0)
+	free(file);
+	if (there)
 		return hf_session_peek(m->path, s, err);
 	return hf_session_find(m->id, agent, s, err);
 }

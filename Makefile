@@ -18,7 +18,7 @@ CFLAGS ?= -O2 -g
 
 # ---- what there is ------------------------------------------------------
 
-MODEL_SRCS := $(wildcard lib/model/*.c)
+MODEL_SRCS := $(wildcard lib/net/*.c lib/model/*.c)
 LIB_SRCS := $(filter-out $(MODEL_SRCS),$(wildcard lib/*/*.c))
 CMD_SRCS := $(wildcard cmd/*.c)
 UNIT_SRCS := $(wildcard t/unit/*.c)

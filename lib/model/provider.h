@@ -7,7 +7,7 @@
 
 #include "agent/agent.h"
 #include "config/config.h"
-#include "model/http.h"
+#include "net/http.h"
 #include "model/key.h"
 #include "model/prompt.h"
 

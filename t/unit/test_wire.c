@@ -5,7 +5,7 @@
 #include "check.h"
 #include "base/io.h"
 #include "model/fork.h"
-#include "model/http.h"
+#include "net/http.h"
 #include "model/otel.h"
 #include "model/splice.h"
 #include "model/sse.h"

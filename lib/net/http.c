@@ -1,4 +1,4 @@
-#include "model/http.h"
+#include "net/http.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -343,7 +343,9 @@ set_request(struct transfer *t)
 	    SET(HTTPHEADER, t->headers) && SET(ERRORBUFFER, t->why) &&
 	    SET(WRITEFUNCTION, on_data) && SET(WRITEDATA, t) &&
 	    SET(HEADERFUNCTION, on_header) && SET(HEADERDATA, t) &&
-	    (p->ca_file == NULL || SET(CAINFO, p->ca_file));
+	    (p->ca_file == NULL || SET(CAINFO, p->ca_file)) &&
+	    (p->cert_file == NULL || SET(SSLCERT, p->cert_file)) &&
+	    (p->key_file == NULL || SET(SSLKEY, p->key_file));
 }
 
 static int
@@ -397,6 +399,7 @@ failed(const struct transfer *t, CURLcode code, struct hf_err *err)
 	case CURLE_URL_MALFORMAT:
 	case CURLE_UNSUPPORTED_PROTOCOL:
 	case CURLE_SSL_CACERT_BADFILE:
+	case CURLE_SSL_CERTPROBLEM:
 		as = HF_E_CONFIG;
 		break;
 	case CURLE_PEER_FAILED_VERIFICATION:

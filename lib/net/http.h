@@ -7,8 +7,8 @@
  * proxies and NO_PROXY are as curl has them. Neither the headers nor the
  * body are ever in a message.
  */
-#ifndef HF_MODEL_HTTP_H
-#define HF_MODEL_HTTP_H
+#ifndef HF_NET_HTTP_H
+#define HF_NET_HTTP_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -35,6 +35,8 @@ struct hf_post {
 	struct hf_str body;
 	bool any_http;
 	const char *ca_file;		/* NULL: the system's */
+	const char *cert_file, *key_file;	/* the client's own, PEM; NULL:
+					 * none; the key may be in cert_file */
 	int64_t deadline;		/* of hf_clock_boot */
 	long connect_ms, idle_ms;	/* idle: without a byte either way */
 	size_t max;			/* bytes of the answer's body */

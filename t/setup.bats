@@ -25,7 +25,8 @@ done'
 	stub make 'echo "make $*" >>"$SIM/log"; [ "$2" != bad ]'
 	# SIM/modules/NAME: the library is there.
 	stub pkg-config 'for m; do :; done; [ -e "$SIM/modules/$m" ]'
-	for t in bats pkill jq strace mandoc shellcheck zstd sqlite3; do
+	for t in bats pkill jq strace mandoc shellcheck zstd sqlite3 openssl \
+	    socat; do
 		stub "$t" ''
 	done
 	for t in libcurl libmd libzstd yyjson sqlite3 libxxhash; do

@@ -1,9 +1,11 @@
 #include "model/call.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/hmac.h"
@@ -221,6 +223,17 @@ choose_model(struct call *c, struct hf_err *err)
 	    "summarize.model is not set: '%s' has many", c->p->name);
 }
 
+/* Looked at before anything is sent: libcurl's words for it name no key. */
+static int
+check_ca(const char *file, struct hf_err *err)
+{
+	if (file == NULL || access(file, R_OK) == 0)
+		return 0;
+	return hf_err_set(err, HF_E_CONFIG,
+	    "cannot read '%s', which 'summarize.caFile' names: %s", file,
+	    strerror(errno));
+}
+
 static int
 call_open(struct call *c, struct hf_err *err)
 {
@@ -233,7 +246,8 @@ call_open(struct call *c, struct hf_err *err)
 	c->backoff = BACKOFF_MS;
 	c->base = config->base_url != NULL ? config->base_url :
 	    c->p->base_url;
-	if (hf_http_check(c->base, config->allow_http, &local, err) < 0 ||
+	if (check_ca(config->ca_file, err) < 0 ||
+	    hf_http_check(c->base, config->allow_http, &local, err) < 0 ||
 	    choose_model(c, err) < 0 || headers(c, local, err) < 0)
 		return -1;
 	hf_wire_url(c->w, &c->url, c->base, c->model);

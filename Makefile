@@ -206,6 +206,8 @@ fuzz: fuzz-tests
 interop: all
 	sh t/interop/run "$(abspath $(BUILD))/bin"
 	sh t/interop/matrix "$(abspath $(BUILD))/bin"
+	sh t/interop/models "$(abspath $(BUILD))/bin"
+	sh t/interop/forks "$(abspath $(BUILD))/bin"
 
 # What is left of a session after five handoffs; EVAL='-n 20 -v' and so on.
 eval: all $(BUILD)/release/eval

@@ -13,6 +13,7 @@
 #include "state/record.h"
 #include "state/report.h"
 #include "state/route.h"
+#include "state/setup.h"
 #include "state/events.h"
 #include "state/status.h"
 #include "state/switches.h"
@@ -25,8 +26,8 @@ enum { IMPORT_MAX = 256 << 20 };
 struct run {
 	struct hf_store *st;
 	struct hf_config config;
-	const char *focus, *to, *until;
-	bool json, follow;
+	const char *focus, *to, *until, *driver;
+	bool json, follow, write, remove;
 	enum hf_report report;
 	const char *field;
 	bool seen;
@@ -496,6 +497,34 @@ config(struct run *r, int n, char **what, struct hf_err *err)
 	return 0;
 }
 
+/* ---- the agents' own settings ---- */
+
+static int
+setup(struct run *r, int n, char **what, struct hf_err *err)
+{
+	struct hf_buf out = HF_BUF_INIT;
+	enum hf_setup_do how = r->remove ? HF_SETUP_REMOVE : r->write ?
+	    HF_SETUP_WRITE : HF_SETUP_SHOW;
+	int rc;
+
+	(void)n;
+	if (r->write && r->remove)
+		return hf_err_set(err, HF_E_USAGE,
+		    "--write and --remove exclude each other");
+	if (r->driver == NULL || r->driver[0] != '/')
+		return hf_err_set(err, HF_E_USAGE,
+		    "setup wants --driver with an absolute path");
+	rc = hf_setup(what[0], how, r->driver, &out, err);
+	/* What was done before a failure is said too. */
+	if (rc < 0) {
+		struct hf_err ignored;
+
+		put(&out, &ignored);
+		return -1;
+	}
+	return put(&out, err);
+}
+
 /* ---- the whole ---- */
 
 static int
@@ -634,7 +663,7 @@ static const struct {
 	{ "config", 0, 3, config }, { "export", 0, 0, export },
 	{ "import", 0, 1, import }, { "prune", 0, 0, prune },
 	{ "pick", 0, 1, pick }, { "report", 1, 1, report },
-	{ "field", 1, 1, field },
+	{ "field", 1, 1, field }, { "setup", 1, 1, setup },
 };
 
 enum { VERBS = sizeof(verbs) / sizeof(verbs[0]) };
@@ -683,6 +712,12 @@ run(int argc, char **argv, struct hf_err *err)
 		    "seconds from now (request)", HF_OPT_STR, &r.until, 0, 0 },
 		{ 'j', "json", NULL, "documents instead of a table (status)",
 		    HF_OPT_FLAG, &r.json, 0, 0 },
+		{ 0, "write", NULL, "change the agent's files (setup)",
+		    HF_OPT_FLAG, &r.write, 0, 0 },
+		{ 0, "remove", NULL, "take it out of them again (setup)",
+		    HF_OPT_FLAG, &r.remove, 0, 0 },
+		{ 0, "driver", "PATH", "the handoff command that they are to "
+		    "call (setup)", HF_OPT_STR, &r.driver, 0, 0 },
 		{ 0, "follow", NULL, "go on, and print it again at each "
 		    "change (status)", HF_OPT_FLAG, &r.follow, 0, 0 },
 		{ 0, NULL, NULL, NULL, HF_OPT_FLAG, NULL, 0, 0 } };
@@ -690,7 +725,7 @@ run(int argc, char **argv, struct hf_err *err)
 	    "request | cancel | unroute [ID] | status [ID] | records [ID] | "
 	    "list | due | config [get [KEY] | set KEY [VALUE]] | export | "
 	    "import [FILE] | prune | pick [SESSION] | report KIND | "
-	    "field PATH",
+	    "field PATH | setup AGENT",
 	    "the state: mains, switches, records, configuration", opts };
 	int n, rc;
 
@@ -700,7 +735,7 @@ run(int argc, char **argv, struct hf_err *err)
 		return hf_err_set(err, HF_E_USAGE,
 		    "a verb is missing (--help lists them)");
 	/* A configuration that is wrong must be mendable. */
-	if (strcmp(argv[1], "config") == 0)
+	if (strcmp(argv[1], "config") == 0 || strcmp(argv[1], "setup") == 0)
 		return verb(&r, n, argv + 1, err);
 	if (hf_config_load(&r.config, err) < 0)
 		return -1;

@@ -14,6 +14,7 @@ static const char name[] = "hf-route";
 
 struct run {
 	struct hf_store *st;
+	struct hf_config config;
 	bool dry;
 	const char *prompt;
 	size_t problems;
@@ -232,17 +233,27 @@ static int
 resume(struct run *r, int n, char **what, struct hf_err *err)
 {
 	struct hf_buf cmd = HF_BUF_INIT, out = HF_BUF_INIT;
+	struct hf_there there;
 	struct hf_session s;
-	int rc = hf_resume_find(r->st, what[0], &s, err);
+	int rc = hf_resume_find(r->st, what[0], &s, &there, err);
 
 	(void)n;
-	if (rc == 0 && r->dry) {
-		hf_resume_command(&cmd, &s, r->prompt);
+	/* Nobody is there any more to close it. */
+	hf_store_close(r->st);
+	r->st = NULL;
+	if (rc > 0 && !r->dry)
+		rc = hf_resume_there(&r->config, &s, &there, err);
+	else if (rc >= 0 && r->dry) {
+		if (rc > 0)
+			hf_resume_there_command(&cmd, &s, &there);
+		else
+			hf_resume_command(&cmd, &s, r->prompt);
 		hf_text_safe(&out, hf_buf_view(&cmd), false);
 		hf_buf_putc(&out, '\n');
 		rc = hf_out(hf_buf_view(&out), err);
 	} else if (rc == 0)
 		rc = hf_resume_exec(&s, r->prompt, err);
+	hf_there_release(&there);
 	hf_session_release(&s);
 	hf_buf_release(&cmd);
 	hf_buf_release(&out);
@@ -293,18 +304,17 @@ run(int argc, char **argv, struct hf_err *err)
 	const struct hf_opt_usage usage = { name, "[resolve ID | list | check "
 	    "| add OLD NEW | remove OLD | resume ID]",
 	    "say where a session's messages go", opts };
-	struct hf_config config;
 	int n, rc;
 
 	if ((rc = hf_opt_parse(&usage, argc, argv, &n, err)) != 0)
 		return rc < 0 ? -1 : HF_EX_OK;
-	if (hf_config_load(&config, err) < 0)
+	if (hf_config_load(&r.config, err) < 0)
 		return -1;
-	rc = hf_store_open(&config, &r.st, err);
+	rc = hf_store_open(&r.config, &r.st, err);
 	if (rc == 0)
 		rc = verb(&r, n, argv + 1, err);
 	hf_store_close(r.st);
-	hf_config_release(&config);
+	hf_config_release(&r.config);
 	return rc;
 }
 

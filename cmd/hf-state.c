@@ -1,6 +1,5 @@
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/clock.h"
 #include "base/cmd.h"
@@ -290,17 +289,6 @@ list(struct run *r, int n, char **what, struct hf_err *err)
 	return r->n > 0 ? HF_EX_OK : HF_EX_NO;
 }
 
-static bool
-is_there(const char *path)
-{
-	char *file = hf_session_file(path);
-	struct stat st;
-	bool there = stat(file, &st) == 0;
-
-	free(file);
-	return there;
-}
-
 /* Those that auto looks at: asked for, or switched on twice, and there. */
 static int
 due_one(const char *key, struct hf_main *m, const struct hf_err *why,
@@ -310,7 +298,7 @@ due_one(const char *key, struct hf_main *m, const struct hf_err *why,
 
 	if (m != NULL && (m->redirect.id != NULL || m->path == NULL ||
 	    !(m->requested.on || (m->enabled && r->config.auto_handoff)) ||
-	    !is_there(m->path)))
+	    !hf_main_present(m)))
 		return 0;
 	return list_one(key, m, why, arg, err);
 }

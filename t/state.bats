@@ -16,7 +16,7 @@ load helper/state
 	exits 0 hf-state join < <(hf-metrics "$SRC")
 	is registered "$(printf '%s' "$output" | jq .main.registered)" true
 	is members "$(printf '%s' "$output" | jq -c '.main | keys')" \
-	    '["agent","attempt","blockers","cursor","cwd","deferred","enabled","epoch","failures","id","inheritedFrom","lastAttemptSeq","lease","path","redirect","registered","requested","retryAt"]'
+	    '["agent","attempt","blockers","cursor","cwd","deferred","enabled","epoch","failures","host","id","inheritedFrom","lastAttemptSeq","lease","path","redirect","registered","requested","retryAt","user"]'
 	exits 65 hf-state join <<<'{"v":1}'
 	is code "$(printf '%s' "$output" | jq -r .error.code)" missing
 }

@@ -32,6 +32,14 @@ hf_env_home(struct hf_err *err)
 	return NULL;
 }
 
+const char *
+hf_env_user(void)
+{
+	struct passwd *pw = getpwuid(geteuid());
+
+	return pw != NULL && pw->pw_name != NULL ? pw->pw_name : "";
+}
+
 char *
 hf_env_xdg(const char *var, const char *fallback, struct hf_err *err)
 {

@@ -610,8 +610,11 @@ const char *
 hf_proc_host(void)
 {
 	static char name[256];
+	const char *given = hf_env("HANDOFF_HOST");
 
-	if (name[0] == '\0' && gethostname(name, sizeof(name) - 1) < 0)
+	if (given != NULL)
+		snprintf(name, sizeof(name), "%s", given);
+	else if (name[0] == '\0' && gethostname(name, sizeof(name) - 1) < 0)
 		name[0] = '\0';
 	return name;
 }

@@ -47,7 +47,8 @@ void	hf_proc_exec(char *const *argv, const char **env);
  * 0 where it cannot be told. *alive is false when there is no such
  * process, or only a zombie of it. */
 unsigned long long hf_proc_start(long pid, bool *alive);
-/* The machine's boot id and host name; borrowed, "" where unknown. */
+/* The machine's boot id and its name (HANDOFF_HOST, for a machine whose
+ * name changes; else the host's); borrowed, "" where unknown. */
 const char *hf_proc_boot_id(void);
 const char *hf_proc_host(void);
 

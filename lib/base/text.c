@@ -595,6 +595,26 @@ take(struct hf_str *a, char c)
 	return true;
 }
 
+void
+hf_text_fill(struct hf_buf *out, const char *word,
+    const struct hf_fill *vars, size_t n)
+{
+	while (*word != '\0') {
+		size_t i = 0;
+
+		while (i < n && strncmp(word, vars[i].name,
+		    strlen(vars[i].name)) != 0)
+			i++;
+		if (i == n) {
+			hf_buf_putc(out, *word++);
+			continue;
+		}
+		if (vars[i].value != NULL)
+			hf_buf_puts(out, vars[i].value);
+		word += strlen(vars[i].name);
+	}
+}
+
 bool
 hf_text_int(struct hf_str a, int64_t *out)
 {

@@ -78,6 +78,12 @@ void	hf_text_hex(struct hf_buf *out, const void *p, size_t n);
 /* a for a POSIX shell: as it is if harmless, else in single quotes. */
 void	hf_text_shell(struct hf_buf *out, struct hf_str a);
 
+/* Appends word with each name ("{id}") that stands in it replaced by its
+ * value (NULL: by nothing); the rest as it is. */
+struct hf_fill { const char *name, *value; };
+void	hf_text_fill(struct hf_buf *out, const char *word,
+	    const struct hf_fill *vars, size_t n);
+
 /* The whole of a as a decimal integer; false if it is not one that fits. */
 bool	hf_text_int(struct hf_str a, int64_t *out);
 /* A JSON number as an integer of parts per million: "0.75" → 750000,

@@ -15,7 +15,7 @@
 #include "config/edit.h"
 #include "json/num.h"
 
-enum { FILE_MAX = 1 << 20, ARGV_MAX = 256, SHOWN_MAX = 60 };
+enum { FILE_MAX = 1 << 20, SHOWN_MAX = 60 };
 
 #define NAME	"config.json"
 #define DAY	INT64_C(86400)
@@ -69,6 +69,7 @@ static const struct hf_key keys[] = {
 	{ "models", HF_KEY_MAP, "{}", 1000, 1000000000, NULL, NULL,
 	    AT(models) },
 	ARGUMENTS("start", start),
+	ARGUMENTS("resumeThere", resume_there),
 	STRING("titleSuffix", "\"off\"", NULL, "HANDOFF_TITLE_SUFFIX",
 	    title_suffix),
 	BOOLEAN("handoffSaveToDisk", "false", "HANDOFF_SAVE_TO_DISK",
@@ -80,6 +81,16 @@ static const struct hf_key keys[] = {
 	    "HANDOFF_COOLDOWN_SECONDS", cooldown_seconds),
 	INTEGER("keepDays", "90", 1, 36500, "HANDOFF_KEEP_DAYS", keep_days),
 	STRING("store", "\"files\"", NULL, "HANDOFF_STORE", store),
+	STRING("etcd.user", NULL, NULL, "HANDOFF_ETCD_USER", etcd.user),
+	STRING("etcd.passwordEnv", NULL, NULL, "HANDOFF_ETCD_PASSWORD_ENV",
+	    etcd.password_env),
+	ARGUMENTS("etcd.passwordCommand", etcd.password_command),
+	STRING("etcd.caFile", NULL, NULL, "HANDOFF_ETCD_CA_FILE",
+	    etcd.ca_file),
+	STRING("etcd.certFile", NULL, NULL, "HANDOFF_ETCD_CERT_FILE",
+	    etcd.cert_file),
+	STRING("etcd.keyFile", NULL, NULL, "HANDOFF_ETCD_KEY_FILE",
+	    etcd.key_file),
 };
 
 enum { KEYS = sizeof(keys) / sizeof(*keys) };
@@ -203,7 +214,7 @@ wanted(struct hf_buf *out, const struct hf_key *k)
 		break;
 	case HF_KEY_ARGV:
 		hf_buf_printf(out, "a list of 1 to %d strings, the program "
-		    "first", ARGV_MAX);
+		    "first", HF_CONFIG_ARGV);
 		break;
 	case HF_KEY_MAP:
 		if (k->max > 0)
@@ -306,7 +317,7 @@ take_argv(struct hf_config *c, const struct hf_key *k,
 	struct hf_str a;
 	char **argv;
 
-	if (hf_json_type(v) != HF_J_ARR || n == 0 || n > ARGV_MAX)
+	if (hf_json_type(v) != HF_J_ARR || n == 0 || n > HF_CONFIG_ARGV)
 		return false;
 	argv = hf_calloc(n + 1, sizeof(*argv));
 	hf_json_iter(&it, v);

@@ -12,6 +12,8 @@
 #include "base/file.h"
 #include "json/json.h"
 
+enum { HF_CONFIG_ARGV = 256 };	/* words of a list */
+
 struct hf_config {
 	/* section 3 */
 	int64_t ratio_ppm;		/* handoffRatio */
@@ -27,10 +29,15 @@ struct hf_config {
 	bool secrets_restore;
 	/* sections 7 to 11 */
 	char **start;			/* argv template */
+	char **resume_there;		/* the same, for another machine */
 	char *title_suffix;		/* NULL: off */
 	bool save_to_disk, instead_of_compact;
 	int64_t max_chain, cooldown_seconds, keep_days;
 	char *store;			/* "files" or a URL */
+	struct {			/* NULL: not set */
+		char *user, *password_env, *ca_file, *cert_file, *key_file;
+		char **password_command;
+	} etcd;
 
 	struct hf_json *file;		/* models and headers live in it */
 	const struct hf_jval *models;	/* model → window, or NULL */

@@ -456,6 +456,8 @@ look(struct hf_http *h, struct transfer *t, struct hf_err *err)
 	}
 	if (t->enough != 0 && hf_clock_boot() - t->enough >= ENOUGH_MS)
 		return 1;
+	if (t->p->stop != NULL && t->p->stop(t->p->arg))
+		return 1;
 	host_of(t->p->url, host);
 	if (hf_clock_boot() >= t->p->deadline)
 		return hf_err_set(err, HF_E_TIMEOUT,

@@ -47,6 +47,9 @@ struct hf_post {
 	int (*data)(struct hf_str bytes, void *arg, struct hf_err *err);
 	/* Called ten times a second; may be NULL. */
 	void (*tick)(void *arg);
+	/* Asked as often: true ends it at once as if data had said 1; may
+	 * be NULL. */
+	bool (*stop)(void *arg);
 	void *arg;
 	/* results; status is 0 while there is no answer */
 	int status;

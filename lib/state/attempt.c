@@ -203,6 +203,7 @@ hf_attempt_undo(struct hf_store *st, struct hf_attempt *r,
 {
 	struct undo u = { r, why, cooldown_ms(), false };
 	struct hf_main m;
+	bool here;
 	int rc;
 
 	if (hf_attempt_step("commit.undo-main", err) < 0)
@@ -216,12 +217,14 @@ hf_attempt_undo(struct hf_store *st, struct hf_attempt *r,
 		return hf_err_set(err, HF_E_CONFLICT,
 		    "handoff '%s' is committed: it can only be completed",
 		    r->id);
+	/* A draft on another machine is for that one to remove. */
+	here = hf_record_here(st, r);
 	if (hf_attempt_step("commit.undo-draft", err) < 0 ||
-	    hf_draft_remove(r, err) < 0 ||
+	    (here && hf_draft_remove(r, err) < 0) ||
 	    hf_attempt_step("commit.undo-record", err) < 0 ||
 	    fail_record(st, r, why, err) < 0 ||
 	    hf_attempt_step("commit.undo-open", err) < 0 ||
-	    hf_open_remove(st, r->id, err) < 0 ||
+	    (here && hf_open_remove(st, r->id, err) < 0) ||
 	    hf_attempt_step("commit.undone", err) < 0)
 		return -1;
 	return 0;

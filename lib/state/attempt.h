@@ -31,7 +31,8 @@ void	hf_attempt_document(const struct hf_attempt *r, struct hf_buf *out);
 
 /* Undoes an attempt that was not committed: nobody can commit it any more,
  * its draft is gone, its record says failed and why, and it is no longer
- * open. Again from the start it comes to the same. HF_E_CONFLICT when it was
+ * open; what another machine has of it stays open for that one. Again from
+ * the start it comes to the same. HF_E_CONFLICT when it was
  * committed: then nothing is done. */
 int	hf_attempt_undo(struct hf_store *st, struct hf_attempt *r,
 	    const struct hf_err *why, struct hf_err *err);

@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/env.h"
 #include "base/mem.h"
+#include "base/proc.h"
 #include "brief/secrets.h"
 #include "session/trigger.h"
 #include "state/draft.h"
@@ -157,6 +159,8 @@ fill_record(struct begin *b, const struct hf_main *m, struct hf_err *err)
 	hf_main_set(&r->source.agent, b->session.agent->name);
 	hf_main_set(&r->source.id, b->session.id);
 	hf_main_set(&r->source.path, b->session.path);
+	hf_main_set(&r->host, hf_proc_host());
+	hf_main_set(&r->user, hf_env_user());
 	r->reason = reason.n > 0 ? hf_strndup(reason.s, reason.n) :
 	    hf_strdup("manual");
 	r->metrics.tokens = b->metrics.tokens;
@@ -195,6 +199,7 @@ mark(struct hf_main *m, void *arg, struct hf_err *err)
 	m->last_seq = b->r->revision.seq;
 	hf_main_set(&m->path, b->session.path);
 	hf_main_set(&m->cwd, b->session.cwd);
+	hf_main_place(m);
 	hf_main_clear_request(m);
 	hf_main_set_deferred(m, NULL, 0);
 	return 1;
@@ -257,8 +262,9 @@ write_marks(struct begin *b, struct hf_err *err)
 	hf_main_release(&m);
 	if (rc < 0) {
 		/* It may have been stored all the same, when the last flush
-		 * failed: undoing looks. */
-		if (err->code == HF_E_IO) {
+		 * failed or no answer came: undoing looks. */
+		if (err->code == HF_E_IO || err->code == HF_E_UNAVAILABLE ||
+		    err->code == HF_E_CANCELLED) {
 			struct hf_err why = *err, ignored;
 
 			hf_attempt_undo(b->st, b->r, &why, &ignored);

@@ -253,6 +253,7 @@ redirect(struct hf_main *m, void *arg, struct hf_err *err)
 	m->failures = 0;
 	m->retry_at = 0;
 	hf_main_clear_request(m);
+	m->fenced = true;
 	return 1;
 }
 

@@ -24,8 +24,8 @@ append(struct hf_str line)
 	struct stat st;
 	int fd = -1;
 
-	/* Whoever changes the state has made the folder. */
-	if (path == NULL || hf_dir_open(&d, path, &ignored) < 0)
+	/* With files, whoever changes the state has made the folder. */
+	if (path == NULL || hf_dir_make(&d, path, &ignored) < 0)
 		goto out;
 	if (fstatat(d.fd, events, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
 	    st.st_size > HF_EVENTS_MAX)

@@ -117,6 +117,7 @@ enter(struct hf_main *m, void *arg, struct hf_err *err)
 	hf_main_set(&m->path, path);
 	free(path);
 	hf_main_set(&m->cwd, h->r->target.cwd);
+	hf_main_place(m);
 	hf_main_set(&m->from.agent, h->r->source.agent);
 	hf_main_set(&m->from.id, h->r->source.id);
 	m->enabled = m->enabled || h->enabled;

@@ -228,26 +228,13 @@ hf_hook_blockers(struct hf_str document, char **list, size_t *n, size_t max,
 static char *
 fill_word(const char *word, const struct hf_attempt *r, const char *path)
 {
-	const struct { const char *name, *value; } vars[] = {
+	const struct hf_fill vars[] = {
 		{ "{id}", r->target.id }, { "{path}", path },
 		{ "{cwd}", r->target.cwd }, { "{agent}", r->target.agent },
 	};
 	struct hf_buf b = HF_BUF_INIT;
 
-	while (*word != '\0') {
-		size_t i, n = sizeof(vars) / sizeof(vars[0]);
-
-		for (i = 0; i < n; i++)
-			if (strncmp(word, vars[i].name,
-			    strlen(vars[i].name)) == 0)
-				break;
-		if (i < n) {
-			if (vars[i].value != NULL)
-				hf_buf_puts(&b, vars[i].value);
-			word += strlen(vars[i].name);
-		} else
-			hf_buf_putc(&b, *word++);
-	}
+	hf_text_fill(&b, word, vars, sizeof(vars) / sizeof(vars[0]));
 	return hf_buf_steal(&b);
 }
 

@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/env.h"
 #include "base/hmac.h"
 #include "base/mem.h"
+#include "base/proc.h"
 #include "base/sig.h"
 
 enum {
@@ -99,10 +101,59 @@ hf_main_release(struct hf_main *m)
 	free(m->attempt);
 	free(m->path);
 	free(m->cwd);
+	free(m->host);
+	free(m->user);
 	free(m->agent);
 	free(m->id);
 	hf_json_free(m->was);
 	memset(m, 0, sizeof(*m));
+}
+
+/* ---- where ---- */
+
+void
+hf_main_place(struct hf_main *m)
+{
+	hf_main_set(&m->host, hf_proc_host());
+	hf_main_set(&m->user, hf_env_user());
+}
+
+static bool
+is_there(const char *path)
+{
+	struct stat found;
+	char *file;
+	bool there;
+
+	if (path == NULL)
+		return false;
+	file = hf_session_file(path);
+	there = stat(file, &found) == 0;
+	free(file);
+	return there;
+}
+
+bool
+hf_main_present(const struct hf_main *m)
+{
+	return is_there(m->path);
+}
+
+bool
+hf_main_is_here(const struct hf_store *st, const char *host,
+    const char *user, const char *path)
+{
+	if (!st->shared || host == NULL ||
+	    (strcmp(host, hf_proc_host()) == 0 &&
+	    (user == NULL || strcmp(user, hf_env_user()) == 0)))
+		return true;
+	return is_there(path);
+}
+
+bool
+hf_main_here(const struct hf_store *st, const struct hf_main *m)
+{
+	return hf_main_is_here(st, m->host, m->user, m->path);
 }
 
 /* ---- JSON ---- */
@@ -184,6 +235,8 @@ hf_main_to_json(struct hf_jtree *t, const struct hf_main *m)
 	hf_jset_cstr(t, o, "id", m->id);
 	hf_jset_cstr(t, o, "path", m->path);
 	hf_jset_cstr(t, o, "cwd", m->cwd);
+	hf_jset_cstr(t, o, "host", m->host);
+	hf_jset_cstr(t, o, "user", m->user);
 	hf_jset_bool(t, o, "enabled", m->enabled);
 	hf_jset(t, o, "requested", request_to_json(t, m));
 	hf_jset_int(t, o, "epoch", m->epoch);
@@ -271,6 +324,8 @@ from_json(struct hf_main *m, const struct hf_jval *v, const char *key,
 		    "'%s' is damaged: it names no session", key);
 	m->path = get_str(v, "path");
 	m->cwd = get_str(v, "cwd");
+	m->host = get_str(v, "host");
+	m->user = get_str(v, "user");
 	m->enabled = hf_json_true(hf_json_get(v, "enabled"));
 	get_request(m, hf_json_get(v, "requested"));
 	if (!hf_json_int(hf_json_get(v, "epoch"), &m->epoch) || m->epoch < 0)
@@ -297,6 +352,26 @@ key_of(struct hf_buf *out, const char *agent, const char *id)
 	hf_store_name(out, agent, id);
 }
 
+/* What is under a key, as a main. *m is zero after -1. */
+static int
+read_main(const char *key, struct hf_str text, const struct hf_rev *rev,
+    struct hf_main *m, struct hf_err *err)
+{
+	int rc = -1;
+
+	memset(m, 0, sizeof(*m));
+	m->was = hf_json_parse(text, HF_JSON_RAW, NULL, NULL, err);
+	if (m->was == NULL)
+		hf_err_prefix(err, "'%s' is damaged", key);
+	else
+		rc = from_json(m, hf_json_root(m->was), key, err);
+	m->stored = true;
+	m->rev = *rev;
+	if (rc < 0)
+		hf_main_release(m);
+	return rc;
+}
+
 /* The main under a key. 1, 0 there is none, -1; *m is zero unless 1. */
 static int
 load_key(struct hf_store *st, const char *key, struct hf_main *m,
@@ -308,19 +383,9 @@ load_key(struct hf_store *st, const char *key, struct hf_main *m,
 
 	memset(m, 0, sizeof(*m));
 	rc = hf_store_get(st, key, &text, &rev, err);
-	if (rc > 0) {
-		m->was = hf_json_parse(hf_buf_view(&text), HF_JSON_RAW, NULL,
-		    NULL, err);
-		if (m->was == NULL) {
-			hf_err_prefix(err, "'%s' is damaged", key);
-			rc = -1;
-		} else if (from_json(m, hf_json_root(m->was), key, err) < 0)
-			rc = -1;
-		m->stored = true;
-		m->rev = rev;
-		if (rc < 0)
-			hf_main_release(m);
-	}
+	if (rc > 0)
+		rc = read_main(key, hf_buf_view(&text), &rev, m, err) < 0 ?
+		    -1 : 1;
 	hf_buf_release(&text);
 	return rc;
 }
@@ -369,8 +434,8 @@ hf_main_save(struct hf_store *st, struct hf_main *m, struct hf_err *err)
 	key_of(&key, m->agent, m->id);
 	hf_jtree_write(&text, hf_main_to_json(t, m), false);
 	hf_buf_putc(&text, '\n');
-	rc = hf_store_put(st, hf_buf_cstr(&key), hf_buf_view(&text), &m->rev,
-	    &m->rev, err);
+	rc = hf_store_put_under(st, hf_buf_cstr(&key), hf_buf_view(&text),
+	    &m->rev, m->fenced ? &m->lease : NULL, &m->rev, err);
 	if (rc == 0)
 		m->stored = true;
 	hf_buf_release(&text);
@@ -418,32 +483,39 @@ hf_main_update(struct hf_store *st, const char *agent, const char *id,
 	    "the state of session '%s' is changed all the time", id);
 }
 
+struct each {
+	int (*cb)(const char *key, struct hf_main *m,
+	    const struct hf_err *why, void *arg, struct hf_err *err);
+	void *arg;
+};
+
+static int
+give_main(const char *key, struct hf_str val, const struct hf_rev *rev,
+    const struct hf_err *why, void *arg, struct hf_err *err)
+{
+	struct each *e = arg;
+	struct hf_err damage = { HF_OK, "" };
+	struct hf_main m;
+	int rc;
+
+	if (why != NULL)
+		return e->cb(key, NULL, why, e->arg, err);
+	if (read_main(key, val, rev, &m, &damage) < 0)
+		return e->cb(key, NULL, &damage, e->arg, err);
+	rc = e->cb(key, &m, &damage, e->arg, err);
+	hf_main_release(&m);
+	return rc;
+}
+
 int
 hf_main_each(struct hf_store *st,
     int (*cb)(const char *key, struct hf_main *m, const struct hf_err *why,
     void *arg, struct hf_err *err),
     void *arg, struct hf_err *err)
 {
-	struct hf_keys keys;
-	int rc = 0;
+	struct each e = { cb, arg };
 
-	if (hf_store_list(st, "mains", NULL, SIZE_MAX, &keys, err) < 0)
-		return -1;
-	for (size_t i = 0; i < keys.n && rc == 0; i++) {
-		struct hf_err why = { HF_OK, "" };
-		struct hf_main m;
-		int got = load_key(st, keys.key[i], &m, &why);
-
-		if (hf_sig_check(err) < 0)
-			rc = -1;
-		else if (got != 0)
-			rc = cb(keys.key[i], got > 0 ? &m : NULL, &why, arg,
-			    err);
-		if (got > 0)
-			hf_main_release(&m);
-	}
-	hf_keys_release(&keys);
-	return rc;
+	return hf_store_each(st, "mains", give_main, &e, err);
 }
 
 /* ---- looking up ---- */

@@ -22,6 +22,7 @@ enum { HF_DEFERRED_MAX = 64, HF_FOCUS_MAX = 4096 };
 struct hf_main {
 	char *agent, *id;		/* never NULL */
 	char *path, *cwd;		/* NULL: not known */
+	char *host, *user;		/* who has the transcript; NULL */
 	bool enabled;
 	struct {			/* a handoff was asked for */
 		bool on;
@@ -44,6 +45,8 @@ struct hf_main {
 	struct { char *agent, *id; } from;	/* inheritedFrom; NULL */
 
 	bool stored;
+	bool fenced;			/* to be saved only while the lease
+					 * lives: hf_store_put_under */
 	struct hf_rev rev;
 	struct hf_json *was;		/* as read: what we do not know of it is
 					 * written back */
@@ -64,6 +67,17 @@ void	hf_main_set_deferred(struct hf_main *m, char *const *line, size_t n);
 void	hf_main_end_attempt(struct hf_main *m);
 /* Is an attempt under way that must be left alone? */
 bool	hf_main_busy(struct hf_store *st, const struct hf_main *m);
+
+/* This machine and user have its transcript. */
+void	hf_main_place(struct hf_main *m);
+/* The transcript can be seen from here. */
+bool	hf_main_present(const struct hf_main *m);
+/* Is it to be handed off here? In a store that other machines use, too:
+ * when it is placed here, or nowhere, or its transcript is there. */
+bool	hf_main_here(const struct hf_store *st, const struct hf_main *m);
+/* The same of any place and path; each may be NULL. */
+bool	hf_main_is_here(const struct hf_store *st, const char *host,
+	    const char *user, const char *path);
 
 /* Loads a session's main. 1 stored; 0: none, *m is a fresh one; -1 (damaged:
  * HF_E_INVALID naming it). What was routed before its agent was known

@@ -143,6 +143,9 @@ hf_pick(struct hf_store *st, const char *what, struct hf_session *s,
 		return rc != 0 ? (rc < 0 ? -1 : 0) : of_folder(st, s, err);
 	}
 	rc = hf_main_find(st, what, &m, s, err);
+	if (rc > 0 && !hf_main_here(st, &m))
+		rc = hf_err_set(err, HF_E_NOT_FOUND, "session '%s' is on "
+		    "'%s': it is handed off there", m.id, m.host);
 	if (rc >= 0 && s->path == NULL)
 		rc = from_main(&m, s);
 	hf_main_release(&m);

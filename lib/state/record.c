@@ -105,7 +105,8 @@ void
 hf_record_release(struct hf_attempt *r)
 {
 	char *all[] = { r->id, r->source.agent, r->source.id, r->source.path,
-		r->reason, r->revision.digest, r->target.agent, r->target.id,
+		r->host, r->user, r->reason, r->revision.digest,
+		r->target.agent, r->target.id,
 		r->target.dir, r->target.name, r->target.cwd, r->target.model,
 		r->target.title, r->target.permission, r->focus, r->brief,
 		r->hash, r->draft, r->error_code, r->error };
@@ -130,6 +131,12 @@ hf_record_path(const struct hf_attempt *r)
 	if (r->target.dir == NULL || r->target.name == NULL)
 		return NULL;
 	return hf_path_join(r->target.dir, r->target.name);
+}
+
+bool
+hf_record_here(const struct hf_store *st, const struct hf_attempt *r)
+{
+	return hf_main_is_here(st, r->host, r->user, r->source.path);
 }
 
 /* ---- to JSON ---- */
@@ -224,6 +231,8 @@ hf_record_to_json(struct hf_jtree *t, const struct hf_attempt *r)
 	hf_jset_cstr(t, o, "id", r->id);
 	hf_jset_cstr(t, o, "phase", hf_phase_name(r->phase));
 	hf_jset(t, o, "source", source_to_json(t, r));
+	hf_jset_cstr(t, o, "host", r->host);
+	hf_jset_cstr(t, o, "user", r->user);
 	hf_jset_cstr(t, o, "reason", r->reason);
 	hf_jset_int(t, o, "epoch", r->epoch);
 	figures_to_json(t, o, r);
@@ -339,6 +348,8 @@ hf_record_from_json(const struct hf_jval *v, struct hf_attempt *r,
 	r->source.agent = get_str(source, "agent");
 	r->source.id = get_id(source);
 	r->source.path = get_str(source, "path");
+	r->host = get_str(v, "host");
+	r->user = get_str(v, "user");
 	r->reason = get_str(v, "reason");
 	r->epoch = hf_json_count(hf_json_get(v, "epoch"));
 	get_figures(r, v);
@@ -354,31 +365,37 @@ hf_record_from_json(const struct hf_jval *v, struct hf_attempt *r,
 
 /* ---- load and store ---- */
 
+/* What is under a key, as a record. */
+static int
+read_record(const char *key, struct hf_str text, const struct hf_rev *rev,
+    struct hf_attempt *r, struct hf_err *err)
+{
+	struct hf_json *j = hf_json_parse(text, HF_JSON_RAW, NULL, NULL, err);
+
+	hf_record_init(r);
+	if (j == NULL || hf_record_from_json(hf_json_root(j), r, err) < 0) {
+		hf_err_prefix(err, "'%s' is damaged", key);
+		hf_json_free(j);
+		return -1;
+	}
+	r->was = j;
+	r->rev = *rev;
+	return 0;
+}
+
 static int
 load_key(struct hf_store *st, const char *key, struct hf_attempt *r,
     struct hf_err *err)
 {
 	struct hf_buf text = HF_BUF_INIT;
-	struct hf_json *j = NULL;
 	struct hf_rev rev;
 	int rc;
 
 	hf_record_init(r);
 	rc = hf_store_get(st, key, &text, &rev, err);
-	if (rc > 0) {
-		j = hf_json_parse(hf_buf_view(&text), HF_JSON_RAW, NULL, NULL,
-		    err);
-		if (j == NULL || hf_record_from_json(hf_json_root(j), r,
-		    err) < 0) {
-			hf_err_prefix(err, "'%s' is damaged", key);
-			rc = -1;
-		}
-	}
-	if (rc > 0) {
-		r->was = j;
-		r->rev = rev;
-	} else
-		hf_json_free(j);
+	if (rc > 0)
+		rc = read_record(key, hf_buf_view(&text), &rev, r, err) < 0 ?
+		    -1 : 1;
 	hf_buf_release(&text);
 	return rc;
 }
@@ -439,32 +456,39 @@ hf_record_save(struct hf_store *st, struct hf_attempt *r, struct hf_err *err)
 	return rc;
 }
 
+struct each {
+	int (*cb)(const char *key, struct hf_attempt *r,
+	    const struct hf_err *why, void *arg, struct hf_err *err);
+	void *arg;
+};
+
+static int
+give_record(const char *key, struct hf_str val, const struct hf_rev *rev,
+    const struct hf_err *why, void *arg, struct hf_err *err)
+{
+	struct each *e = arg;
+	struct hf_err damage = { HF_OK, "" };
+	struct hf_attempt r;
+	int rc;
+
+	if (why != NULL)
+		return e->cb(key, NULL, why, e->arg, err);
+	if (read_record(key, val, rev, &r, &damage) < 0)
+		return e->cb(key, NULL, &damage, e->arg, err);
+	rc = e->cb(key, &r, &damage, e->arg, err);
+	hf_record_release(&r);
+	return rc;
+}
+
 int
 hf_record_each(struct hf_store *st,
     int (*cb)(const char *key, struct hf_attempt *r, const struct hf_err *why,
     void *arg, struct hf_err *err),
     void *arg, struct hf_err *err)
 {
-	struct hf_keys keys;
-	int rc = 0;
+	struct each e = { cb, arg };
 
-	if (hf_store_list(st, "records", NULL, SIZE_MAX, &keys, err) < 0)
-		return -1;
-	for (size_t i = 0; i < keys.n && rc == 0; i++) {
-		struct hf_err why = { HF_OK, "" };
-		struct hf_attempt r;
-		int got = load_key(st, keys.key[i], &r, &why);
-
-		if (hf_sig_check(err) < 0)
-			rc = -1;
-		else if (got != 0)
-			rc = cb(keys.key[i], got > 0 ? &r : NULL, &why, arg,
-			    err);
-		if (got > 0)
-			hf_record_release(&r);
-	}
-	hf_keys_release(&keys);
-	return rc;
+	return hf_store_each(st, "records", give_record, &e, err);
 }
 
 /* ---- finding ---- */

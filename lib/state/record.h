@@ -30,6 +30,7 @@ struct hf_attempt {
 	char *id;		/* the attempt's */
 	enum hf_phase phase;
 	struct { char *agent, *id, *path; } source;
+	char *host, *user;	/* whose attempt it is; NULL: not known */
 	char *reason;
 	int64_t epoch;
 	struct { int64_t tokens, turns, compactions, capacity; } metrics;
@@ -56,6 +57,10 @@ void	hf_record_new_id(char out[HF_ATTEMPT_LEN]);
 bool	hf_record_is_id(const char *s);
 /* When it was made, by its id; -1. */
 int64_t	hf_record_id_time(const char *id);
+
+/* Is it to be completed, or its draft removed, on this machine? */
+bool	hf_record_here(const struct hf_store *st,
+	    const struct hf_attempt *r);
 
 /* 1, 0 when there is none, -1. *r is initialised by it in every case. */
 int	hf_record_load(struct hf_store *st, const char *id,

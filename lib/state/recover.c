@@ -5,6 +5,7 @@
 
 #include "base/io.h"
 #include "base/sig.h"
+#include "state/draft.h"
 #include "state/forward.h"
 
 struct recover {
@@ -96,7 +97,7 @@ decide(struct recover *rc, struct hf_attempt *r, const struct hf_open *o,
     struct hf_err *err)
 {
 	struct hf_main m;
-	bool ours, busy, redirected;
+	bool ours, busy, redirected, here;
 	int got = hf_main_load(rc->st, o->agent, o->id, &m, err);
 
 	ours = is(m.attempt, r->id);
@@ -112,11 +113,19 @@ decide(struct recover *rc, struct hf_attempt *r, const struct hf_open *o,
 		rc->out->running++;
 		return 0;
 	}
-	if (redirected)
+	here = hf_record_here(rc->st, r);
+	if (redirected && here)
 		return complete(rc, r, err);
-	if (r->phase == HF_PHASE_SUMMARIZING || r->phase == HF_PHASE_PREPARED)
+	if (!redirected && (r->phase == HF_PHASE_SUMMARIZING ||
+	    r->phase == HF_PHASE_PREPARED))
 		return undo(rc, r, err);
-	/* It is over: failed, or its route was taken back. */
+	/* The rest is for the machine that has the transcript. */
+	if (!here)
+		return 0;
+	/* It is over: failed, or its route was taken back. Another machine
+	 * that undid it could not reach the draft. */
+	if (r->phase == HF_PHASE_FAILED && hf_draft_remove(r, err) < 0)
+		return -1;
 	return hf_open_remove(rc->st, r->id, err) < 0 ? -1 : 0;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "base/proc.h"
 
 /* What the agent's store says of the end of the chain; the main's own words
@@ -22,25 +23,98 @@ complete(const struct hf_main *m, struct hf_session *s, struct hf_err *err)
 	return hf_session_find(m->id, agent, s, err);
 }
 
+static int
+elsewhere(const struct hf_main *m, struct hf_session *s,
+    struct hf_there *there)
+{
+	s->agent = hf_agent_by_name(hf_str(m->agent));
+	hf_session_set(&s->id, hf_str(m->id));
+	hf_session_set(&s->cwd, hf_str(m->cwd));
+	there->host = hf_strdup(m->host);
+	there->user = m->user != NULL ? hf_strdup(m->user) : NULL;
+	return 1;
+}
+
 int
 hf_resume_find(struct hf_store *st, const char *what, struct hf_session *s,
-    struct hf_err *err)
+    struct hf_there *there, struct hf_err *err)
 {
 	struct hf_main m;
 	int rc;
 
 	hf_session_init(s);
+	*there = (struct hf_there){ NULL, NULL };
 	rc = hf_route_resolve(st, what, &m, err);
 	if (rc > 0)
-		rc = complete(&m, s, err);
+		rc = hf_main_here(st, &m) ? complete(&m, s, err) :
+		    elsewhere(&m, s, there);
 	else if (rc == 0)
 		rc = hf_session_find(what, NULL, s, err);
-	if (rc >= 0 && s->cwd == NULL)
+	if (rc == 0 && s->cwd == NULL)
 		rc = hf_err_set(err, HF_E_UNSUPPORTED,
 		    "session '%s' does not say which folder it belongs to",
 		    s->id);
 	hf_main_release(&m);
-	return rc < 0 ? -1 : 0;
+	return rc;
+}
+
+void
+hf_there_release(struct hf_there *there)
+{
+	free(there->host);
+	free(there->user);
+}
+
+void
+hf_resume_there_command(struct hf_buf *out, const struct hf_session *s,
+    const struct hf_there *there)
+{
+	struct hf_buf at = HF_BUF_INIT;
+
+	if (there->user != NULL)
+		hf_buf_printf(&at, "%s@", there->user);
+	hf_buf_puts(&at, there->host);
+	hf_buf_puts(out, "ssh -t ");
+	hf_text_shell(out, hf_buf_view(&at));
+	hf_buf_puts(out, " handoff resume ");
+	hf_text_shell(out, hf_str(s->id));
+	hf_buf_release(&at);
+}
+
+int
+hf_resume_there(const struct hf_config *c, const struct hf_session *s,
+    const struct hf_there *there, struct hf_err *err)
+{
+	const struct hf_fill vars[] = {
+		{ "{id}", s->id }, { "{host}", there->host },
+		{ "{user}", there->user },
+		{ "{agent}", s->agent != NULL ? s->agent->name : NULL },
+	};
+	char *argv[HF_CONFIG_ARGV + 1];
+	struct hf_buf hint = HF_BUF_INIT;
+	const char **env;
+	size_t n = 0;
+
+	if (c->resume_there == NULL) {
+		hf_resume_there_command(&hint, s, there);
+		hf_err_set(err, HF_E_NOT_FOUND, "session '%s' is on '%s': %s",
+		    s->id, there->host, hf_buf_cstr(&hint));
+		hf_buf_release(&hint);
+		return -1;
+	}
+	for (; n < HF_CONFIG_ARGV && c->resume_there[n] != NULL; n++) {
+		hf_text_fill(&hint, c->resume_there[n], vars,
+		    sizeof(vars) / sizeof(vars[0]));
+		argv[n] = hf_buf_steal(&hint);
+	}
+	argv[n] = NULL;
+	env = hf_proc_env(NULL);
+	hf_proc_exec(argv, env);
+	hf_err_sys(err, errno, "resumeThere: cannot run '%s'", argv[0]);
+	free(env);
+	while (n > 0)
+		free(argv[--n]);
+	return -1;
 }
 
 void

@@ -34,12 +34,27 @@ static bool
 has_hash(struct hf_store *st, const char *id, struct hf_str hash)
 {
 	struct hf_attempt r;
+	struct hf_err ignored;
 	bool same = false;
 
-	if (hf_record_load(st, id, &r, NULL) > 0)
+	if (hf_record_load(st, id, &r, &ignored) > 0)
 		same = r.hash != NULL && hf_str_is(hash, r.hash);
 	hf_record_release(&r);
 	return same;
+}
+
+static int
+open_store(struct hf_seeds *s)
+{
+	struct hf_config c;
+	struct hf_err ignored;
+	int rc;
+
+	if (hf_config_load(&c, &ignored) < 0)
+		return -1;
+	rc = hf_store_open(&c, &s->st, &ignored);
+	hf_config_release(&c);
+	return rc;
 }
 
 bool
@@ -53,7 +68,7 @@ hf_seed_is_ours(struct hf_str seed, void *arg)
 	if (s->failed || !hf_brief_is_seed(seed, &hash, NULL) ||
 	    hash.n == 0 || (id = attempt_of(seed)) == NULL)
 		return false;
-	if (s->st == NULL && hf_store_open(NULL, &s->st, NULL) < 0)
+	if (s->st == NULL && open_store(s) < 0)
 		s->failed = true;
 	else
 		ours = has_hash(s->st, id, hash);

@@ -251,6 +251,12 @@ row(const char *key, struct hf_main *m, const struct hf_err *why, void *arg,
 		hf_buf_puts(t->out, "-> ");
 		short_id(t->out, m->redirect.id, true);
 		hf_buf_putc(t->out, ' ');
+	} else if (!hf_main_here(t->st, m)) {
+		hf_buf_puts(t->out, "on ");
+		hf_text_clip(t->out, hf_str(m->host), GAUGE + 4);
+		for (size_t n = hf_text_width(hf_str(m->host));
+		    n < GAUGE + 4; n++)
+			hf_buf_putc(t->out, ' ');
 	} else
 		gauge(t->out, &l);
 	hf_buf_puts(t->out, "  ");
@@ -382,6 +388,8 @@ hf_status_one(struct hf_store *st, const struct hf_config *c,
 	hf_buf_puts(out, m->stored ? "\n" : " (not registered)\n");
 	path_line(out, "folder", m->cwd);
 	path_line(out, "transcript", m->path);
+	if (!hf_main_here(st, m))
+		line(out, "machine", m->host);
 	switch_lines(out, m, c);
 	figure_lines(out, &l);
 	attempt_lines(out, &l);

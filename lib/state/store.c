@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/hmac.h"
 #include "base/mem.h"
+#include "base/sig.h"
 #include "base/text.h"
 #include "config/home.h"
 
@@ -34,8 +35,7 @@ hf_store_open(const struct hf_config *c, struct hf_store **out,
 	int rc;
 
 	if (c != NULL && c->store != NULL && strcmp(c->store, "files") != 0)
-		return hf_err_set(err, HF_E_CONFIG,
-		    "store: '%s' is not known: 'files' is", c->store);
+		return hf_store_helper_open(c->store, out, err);
 	if ((dir = hf_store_dir(err)) == NULL)
 		return -1;
 	rc = hf_store_file_open(dir, out, err);
@@ -120,12 +120,20 @@ int
 hf_store_put(struct hf_store *s, const char *key, struct hf_str val,
     const struct hf_rev *was, struct hf_rev *now, struct hf_err *err)
 {
+	return hf_store_put_under(s, key, val, was, NULL, now, err);
+}
+
+int
+hf_store_put_under(struct hf_store *s, const char *key, struct hf_str val,
+    const struct hf_rev *was, const struct hf_lease *under,
+    struct hf_rev *now, struct hf_err *err)
+{
 	struct hf_rev rev;
 	int rc;
 
 	if (check_value(key, val, err) < 0)
 		return -1;
-	rc = s->ops->put(s, key, val, was, &rev, err);
+	rc = s->ops->put(s, key, val, was, under, &rev, err);
 	if (rc == 0 && now != NULL)
 		*now = rev;
 	return rc;
@@ -169,6 +177,46 @@ hf_store_list(struct hf_store *s, const char *prefix, const char *after,
 	}
 	*out = keys;
 	return 0;
+}
+
+static int
+each_by_list(struct hf_store *s, const char *prefix, hf_store_value_fn cb,
+    void *arg, struct hf_err *err)
+{
+	struct hf_keys keys;
+	int rc = 0;
+
+	if (hf_store_list(s, prefix, NULL, SIZE_MAX, &keys, err) < 0)
+		return -1;
+	for (size_t i = 0; i < keys.n && rc == 0; i++) {
+		struct hf_err why = { HF_OK, "" };
+		struct hf_buf val = HF_BUF_INIT;
+		struct hf_rev rev;
+		int got = s->ops->get(s, keys.key[i], &val, &rev, &why);
+
+		if (hf_sig_check(err) < 0)
+			rc = -1;
+		else if (got > 0)
+			rc = cb(keys.key[i], hf_buf_view(&val), &rev, NULL,
+			    arg, err);
+		else if (got < 0)
+			rc = cb(keys.key[i], HF_STR_NONE, &rev, &why, arg,
+			    err);
+		hf_buf_release(&val);
+	}
+	hf_keys_release(&keys);
+	return rc;
+}
+
+int
+hf_store_each(struct hf_store *s, const char *prefix, hf_store_value_fn cb,
+    void *arg, struct hf_err *err)
+{
+	if (check_key(prefix, err) < 0)
+		return -1;
+	if (s->ops->each != NULL)
+		return s->ops->each(s, prefix, cb, arg, err);
+	return each_by_list(s, prefix, cb, arg, err);
 }
 
 int

@@ -13,6 +13,8 @@
  * asked for the same operations, so nothing here may need more than a
  * remote key-value store offers: one key is changed at a time, a list
  * comes in pages, a lock may time out, a lease is judged by the store.
+ * Every operation may fail with HF_E_UNAVAILABLE: after one that changes
+ * something nobody knows whether it did.
  *
  * err is never NULL, here and in all of lib/state.
  */
@@ -44,13 +46,19 @@ struct hf_keys {
 };
 void	hf_keys_release(struct hf_keys *k);
 
+/* A value as it was when it was read; why says what could not be, instead
+ * of val. 0 to go on, 1 to stop, -1. */
+typedef int (*hf_store_value_fn)(const char *key, struct hf_str val,
+	    const struct hf_rev *rev, const struct hf_err *why, void *arg,
+	    struct hf_err *err);
+
 struct hf_store;
 struct hf_store_ops {
 	int (*get)(struct hf_store *s, const char *key, struct hf_buf *out,
 	    struct hf_rev *rev, struct hf_err *err);
 	int (*put)(struct hf_store *s, const char *key, struct hf_str val,
-	    const struct hf_rev *was, struct hf_rev *now,
-	    struct hf_err *err);
+	    const struct hf_rev *was, const struct hf_lease *under,
+	    struct hf_rev *now, struct hf_err *err);
 	int (*create)(struct hf_store *s, const char *key,
 	    struct hf_str val, struct hf_rev *now, struct hf_err *err);
 	int (*remove)(struct hf_store *s, const char *key,
@@ -58,6 +66,9 @@ struct hf_store_ops {
 	int (*list)(struct hf_store *s, const char *prefix,
 	    const char *after, size_t max, struct hf_keys *out,
 	    struct hf_err *err);
+	/* NULL: a list, and a get of each. */
+	int (*each)(struct hf_store *s, const char *prefix,
+	    hf_store_value_fn cb, void *arg, struct hf_err *err);
 	int (*watch)(struct hf_store *s, const char *prefix, long ms,
 	    struct hf_err *err);
 	int (*lock)(struct hf_store *s, const char *name, long wait_ms,
@@ -70,7 +81,10 @@ struct hf_store_ops {
 	int (*tidy)(struct hf_store *s, struct hf_err *err);
 	void (*close)(struct hf_store *s);
 };
-struct hf_store { const struct hf_store_ops *ops; };
+struct hf_store {
+	const struct hf_store_ops *ops;
+	bool shared;		/* other machines use it, too */
+};
 
 /* Opens the store that the configuration names (c may be NULL: files). The
  * folder need not be there: then nothing is, and the first write makes it.
@@ -88,6 +102,13 @@ int	hf_store_get(struct hf_store *s, const char *key, struct hf_buf *out,
 int	hf_store_put(struct hf_store *s, const char *key, struct hf_str val,
 	    const struct hf_rev *was, struct hf_rev *now,
 	    struct hf_err *err);
+/* The same for who works under a lease: a store that judges leases by its
+ * own clock refuses with HF_E_CHANGED, too, when that one has ended. Files
+ * do not ask: there the epoch alone keeps a late owner out. */
+int	hf_store_put_under(struct hf_store *s, const char *key,
+	    struct hf_str val, const struct hf_rev *was,
+	    const struct hf_lease *under, struct hf_rev *now,
+	    struct hf_err *err);
 /* HF_E_EXISTS if there is one. now may be NULL. */
 int	hf_store_create(struct hf_store *s, const char *key,
 	    struct hf_str val, struct hf_rev *now, struct hf_err *err);
@@ -99,6 +120,10 @@ int	hf_store_remove(struct hf_store *s, const char *key,
 int	hf_store_list(struct hf_store *s, const char *prefix,
 	    const char *after, size_t max, struct hf_keys *out,
 	    struct hf_err *err);
+/* All values below prefix, in the order of their keys. cb may change what
+ * it is given, and what is not. What vanishes meanwhile is left out. */
+int	hf_store_each(struct hf_store *s, const char *prefix,
+	    hf_store_value_fn cb, void *arg, struct hf_err *err);
 /* Waits until something below prefix may have changed: 1; 0 after ms. */
 int	hf_store_watch(struct hf_store *s, const char *prefix, long ms,
 	    struct hf_err *err);
@@ -119,6 +144,11 @@ int	hf_store_tidy(struct hf_store *s, struct hf_err *err);
 /* The state folder: $HANDOFF_HOME, else the profile's in XDG_STATE_HOME;
  * the caller's. HF_E_CONFIG for one that is not absolute. */
 char	*hf_store_dir(struct hf_err *err);
+/* A store that a program keeps: hf-store-NAME for NAME://..., from the
+ * folder of this program or PATH, spoken to as hf-store(7) says. It is
+ * started by the first operation. HF_E_CONFIG for what is no such URL. */
+int	hf_store_helper_open(const char *url, struct hf_store **out,
+	    struct hf_err *err);
 /* The store in files below it. */
 int	hf_store_file_open(const char *dir, struct hf_store **out,
 	    struct hf_err *err);

@@ -359,11 +359,13 @@ replace_value(const struct place *p, const char *key, struct hf_str val,
 
 static int
 file_put(struct hf_store *s, const char *key, struct hf_str val,
-    const struct hf_rev *was, struct hf_rev *now, struct hf_err *err)
+    const struct hf_rev *was, const struct hf_lease *under,
+    struct hf_rev *now, struct hf_err *err)
 {
 	struct place p;
 	int rc, lock;
 
+	(void)under;
 	/* Without the lock, creating must not replace what another one
 	 * creates: a link does not. */
 	if (was->s[0] == '\0') {
@@ -600,8 +602,8 @@ file_close(struct hf_store *s)
 }
 
 static const struct hf_store_ops file_ops = {
-	file_get, file_put, file_create, file_remove, file_list, file_watch,
-	file_lock, file_unlock, file_lease, file_look, file_tidy,
+	file_get, file_put, file_create, file_remove, file_list, NULL,
+	file_watch, file_lock, file_unlock, file_lease, file_look, file_tidy,
 	file_close
 };
 

@@ -9,6 +9,7 @@ struct change {
 	enum hf_switch what;
 	const struct hf_request *req;
 	const char *path, *cwd;		/* as they were found just now */
+	bool here;			/* the transcript is */
 };
 
 static const char *const names[] = {
@@ -42,6 +43,8 @@ change(struct hf_main *m, void *arg, struct hf_err *err)
 		hf_main_set(&m->path, c->path);
 	if (c->cwd != NULL)
 		hf_main_set(&m->cwd, c->cwd);
+	if (c->here)
+		hf_main_place(m);
 	if (c->what == HF_SWITCH_ENABLE)
 		m->enabled = true;
 	if (c->what == HF_SWITCH_DISABLE)
@@ -62,7 +65,8 @@ int
 hf_switch_set(struct hf_store *st, struct hf_main *m, enum hf_switch what,
     const struct hf_request *req, struct hf_err *err)
 {
-	struct change c = { what, req, m->path, m->cwd };
+	struct change c = { what, req, m->path, m->cwd,
+		hf_main_present(m) };
 	struct hf_main now;
 	int rc;
 

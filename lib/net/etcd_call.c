@@ -56,7 +56,7 @@ hf_etcd_call_int(const struct hf_jval *v, const char *name)
 
 struct try {
 	struct hf_etcd_call *c;
-	struct hf_post *p;
+	struct hf_post p;
 	struct hf_buf body;	/* the answer, an error, a begun line */
 };
 
@@ -95,7 +95,7 @@ on_data(struct hf_str bytes, void *arg, struct hf_err *err)
 	if (t->body.full)
 		return hf_err_set(err, HF_E_OVERFLOW,
 		    "etcd answers with more than can be read");
-	if (t->c->line == NULL || t->p->status != 200)
+	if (t->c->line == NULL || t->p.status != 200)
 		return 0;
 	return give_lines(t, err);
 }
@@ -109,31 +109,31 @@ post(struct hf_etcd *e, struct try *t, struct hf_err *err)
 	int64_t now = hf_clock_boot();
 	int64_t end = c->deadline != 0 ? c->deadline : e->deadline;
 	struct hf_buf url = HF_BUF_INIT;
-	struct hf_post p = {
+	struct hf_post *p = &t->p;
+	int rc;
+
+	*p = (struct hf_post){
 		.header = header, .body = c->body, .any_http = !e->url.tls,
 		.ca_file = e->how.ca_file, .cert_file = e->how.cert_file,
 		.key_file = e->how.key_file, .connect_ms = CONNECT_MS,
 		.idle_ms = IDLE_MS, .max = ANSWER_MAX, .data = on_data,
 		.stop = stops, .arg = t,
 	};
-	int rc;
-
 	hf_buf_printf(&url, "%s%s", e->url.endpoint[e->at], c->path);
 	if (e->token.len > 0)
 		header[1] = hf_buf_cstr(&e->token);
-	p.url = hf_buf_cstr(&url);
-	p.deadline = end;
+	p->url = hf_buf_cstr(&url);
+	p->deadline = end;
 	/* A stream is silent as long as nothing happens. */
 	if (c->line != NULL)
-		p.idle_ms = 24 * 3600 * 1000;
-	else if (p.deadline > now + TRY_MS)
-		p.deadline = now + TRY_MS;
-	t->p = &p;
-	rc = hf_http_post(e->http, &p, err);
+		p->idle_ms = 24 * 3600 * 1000;
+	else if (p->deadline > now + TRY_MS)
+		p->deadline = now + TRY_MS;
+	rc = hf_http_post(e->http, p, err);
 	hf_buf_release(&url);
-	if (rc == 0 && p.status == 0)
-		p.status = 200;		/* stopped before it was answered */
-	return rc < 0 ? -1 : p.status;
+	if (rc == 0 && p->status == 0)
+		p->status = 200;		/* stopped before it was answered */
+	return rc < 0 ? -1 : p->status;
 }
 
 /* ---- what an error means ---- */
@@ -258,7 +258,7 @@ static int
 authenticate(struct hf_etcd *e, enum verdict *what, struct hf_err *err)
 {
 	struct hf_etcd_call c = { .path = "/v3/auth/authenticate" };
-	struct try t = { &c, NULL, HF_BUF_MAX(ERROR_MAX) };
+	struct try t = { .c = &c, .body = HF_BUF_MAX(ERROR_MAX) };
 	struct hf_buf body = HF_BUF_INIT, password = HF_BUF_MAX(4096);
 	struct hf_json *j = NULL;
 	int rc = -1, status;
@@ -295,7 +295,7 @@ static enum verdict
 try_once(struct hf_etcd *e, struct hf_etcd_call *c, int *rc,
     struct hf_err *err)
 {
-	struct try t = { c, NULL, HF_BUF_MAX(ANSWER_MAX) };
+	struct try t = { .c = c, .body = HF_BUF_MAX(ANSWER_MAX) };
 	enum verdict what = FINAL;
 	int status;
 

@@ -6,7 +6,8 @@
 #include "base/io.h"
 #include "base/sig.h"
 
-enum { PREFIX_MIN = 8, NAMED_MAX = 6 };
+/* As short as git takes them. */
+enum { PREFIX_MIN = 4, NAMED_MAX = 6 };
 
 /* ---- all session files ---- */
 

@@ -3,15 +3,22 @@
 
 #include "base/clock.h"
 #include "base/cmd.h"
+#include "base/env.h"
 #include "base/io.h"
 #include "base/opt.h"
+#include "base/proc.h"
 #include "base/sig.h"
+#include "state/detach.h"
+#include "state/doctor.h"
+#include "state/host.h"
 #include "state/join.h"
 #include "state/pick.h"
+#include "state/news.h"
 #include "state/prune.h"
 #include "state/record.h"
 #include "state/report.h"
 #include "state/route.h"
+#include "state/settle.h"
 #include "state/setup.h"
 #include "state/events.h"
 #include "state/status.h"
@@ -20,13 +27,14 @@
 
 static const char name[] = "hf-state";
 
-enum { IMPORT_MAX = 256 << 20 };
+enum { IMPORT_MAX = 256 << 20, EVENT_MAX = 32 << 20, LINES_MAX = 1 << 20 };
 
 struct run {
 	struct hf_store *st;
 	struct hf_config config;
 	const char *focus, *to, *until, *driver;
-	bool json, follow, write, remove;
+	bool json, follow, write, remove, check, detach, automatic, user;
+	int64_t seconds;
 	enum hf_report report;
 	const char *field;
 	bool seen;
@@ -488,6 +496,59 @@ config(struct run *r, int n, char **what, struct hf_err *err)
 /* ---- the agents' own settings ---- */
 
 static int
+check_driver(const struct run *r, const char *verb, struct hf_err *err)
+{
+	if (r->driver != NULL && r->driver[0] == '/')
+		return 0;
+	return hf_err_set(err, HF_E_USAGE,
+	    "%s wants --driver with an absolute path", verb);
+}
+
+/* Does the agent call us? */
+static int
+setup_check(const char *agent, struct hf_err *err)
+{
+	char *command;
+	int rc = hf_setup_is(agent, &command, err);
+
+	free(command);
+	return rc < 0 ? -1 : rc > 0 ? HF_EX_OK : HF_EX_NO;
+}
+
+static int
+doctor(struct run *r, int n, char **what, struct hf_err *err)
+{
+	struct hf_buf out = HF_BUF_INIT;
+	size_t bad = 0;
+
+	(void)n, (void)what;
+	if (check_driver(r, "doctor", err) < 0 || hf_doctor(r->driver,
+	    r->automatic, &out, &bad, err) < 0) {
+		hf_buf_release(&out);
+		return -1;
+	}
+	if (put(&out, err) < 0)
+		return -1;
+	return bad > 0 ? HF_EX_CONFIG : HF_EX_OK;
+}
+
+/* Where the state is, or the user's files are, for scripts. */
+static int
+home(struct run *r, int n, char **what, struct hf_err *err)
+{
+	struct hf_buf out = HF_BUF_INIT;
+	const char *user = r->user ? hf_env_home(err) : NULL;
+	char *dir = r->user ? NULL : hf_store_dir(err);
+
+	(void)n, (void)what;
+	if (user == NULL && dir == NULL)
+		return -1;
+	hf_buf_printf(&out, "%s\n", user != NULL ? user : dir);
+	free(dir);
+	return put(&out, err);
+}
+
+static int
 setup(struct run *r, int n, char **what, struct hf_err *err)
 {
 	struct hf_buf out = HF_BUF_INIT;
@@ -499,15 +560,282 @@ setup(struct run *r, int n, char **what, struct hf_err *err)
 	if (r->write && r->remove)
 		return hf_err_set(err, HF_E_USAGE,
 		    "--write and --remove exclude each other");
-	if (r->driver == NULL || r->driver[0] != '/')
-		return hf_err_set(err, HF_E_USAGE,
-		    "setup wants --driver with an absolute path");
+	if (check_driver(r, "setup", err) < 0)
+		return -1;
+	if (r->check)
+		return setup_check(what[0], err);
 	rc = hf_setup(what[0], how, r->driver, &out, err);
 	/* What was done before a failure is said too. */
 	if (rc < 0) {
 		struct hf_err ignored;
 
 		put(&out, &ignored);
+		return -1;
+	}
+	return put(&out, err);
+}
+
+/* ---- beside the agents ---- */
+
+static int
+answer(struct run *r, const struct hf_host *h, struct hf_err *err)
+{
+	struct hf_host_answer a;
+	struct hf_err why;
+	int rc = hf_host(r->st, &r->config, h, &a, err), status = a.status;
+
+	if (rc >= 0 && a.out.len > 0)
+		rc = hf_out(hf_buf_view(&a.out), err);
+	if (rc >= 0 && a.said.len > 0)
+		hf_io_write(2, a.said.data, a.said.len);
+	if (hf_host_done(r->st, &a, rc >= 0, rc >= 0 ? err : &why) < 0)
+		rc = -1;
+	hf_buf_release(&a.out);
+	hf_buf_release(&a.said);
+	return rc < 0 ? -1 : status;
+}
+
+static int
+hook_with(struct run *r, int n, char **what, struct hf_err *err)
+{
+	struct hf_host h = { r->driver, n > 0 ? what[0] : NULL,
+		n > 1 ? what[1] : NULL, HF_STR_NONE };
+	struct hf_buf text = HF_BUF_MAX(EVENT_MAX);
+	int rc = check_driver(r, "hook", err);
+
+	/* Codex's notify gives it as the last word. */
+	if (rc == 0 && n > 2)
+		hf_buf_puts(&text, what[2]);
+	else if (rc == 0)
+		rc = hf_io_slurp(0, &text, "stdin", err);
+	h.json = hf_buf_view(&text);
+	if (rc == 0 && (rc = hf_config_load(&r->config, err)) == 0) {
+		rc = hf_store_open(&r->config, &r->st, err);
+		if (rc == 0)
+			rc = answer(r, &h, err);
+		hf_store_close(r->st);
+		hf_config_release(&r->config);
+	}
+	hf_buf_release(&text);
+	return rc;
+}
+
+/* Whatever goes wrong with us, the agent goes on. */
+static int
+hook(struct run *r, int n, char **what, struct hf_err *err)
+{
+	int rc;
+
+	if (n > 3)
+		return hf_err_set(err, HF_E_USAGE,
+		    "'%s' is one operand too many", what[3]);
+	if (hf_env("HANDOFF_FORK") != NULL)
+		return HF_EX_OK;
+	rc = hook_with(r, n, what, err);
+	if (rc < 0) {
+		hf_warn_err(err);
+		return HF_EX_OK;
+	}
+	return rc;
+}
+
+/* The session of a main, complete enough to be measured. */
+static int
+waited_for(struct run *r, const char *key, const struct hf_jval *host,
+    struct hf_session *s, struct hf_err *err)
+{
+	struct hf_main m;
+	int rc = hf_main_find(r->st, key, &m, s, err);
+
+	if (rc >= 0 && s->id == NULL) {
+		s->agent = hf_agent_by_name(hf_str(m.agent));
+		hf_session_set(&s->id, hf_str(m.id));
+		hf_session_set(&s->path, hf_str(m.path));
+		hf_session_set(&s->cwd, hf_str(m.cwd));
+	}
+	hf_session_set(&s->path, hf_json_get_str(host, "transcript_path"));
+	hf_main_release(&m);
+	if (rc < 0)
+		return -1;
+	if (s->agent == NULL || s->path == NULL)
+		return hf_err_set(err, HF_E_NOT_FOUND,
+		    "no transcript of '%s' is known", key);
+	return 0;
+}
+
+/* Each line of text with the time, in the log. */
+static void
+log_lines(struct hf_str text)
+{
+	char at[HF_TIME_LEN];
+	struct hf_buf b = HF_BUF_INIT;
+	struct hf_str line;
+
+	hf_clock_format(hf_clock_now(), at);
+	while (text.n > 0) {
+		line = hf_str_line(text, &text);
+		hf_buf_printf(&b, "%s ", at);
+		hf_text_safe(&b, line, false);
+		hf_buf_putc(&b, '\n');
+	}
+	if (b.len > 0)
+		hf_auto_log(hf_buf_view(&b));
+	hf_buf_release(&b);
+}
+
+/* The driver's auto on this one session. */
+static int
+hand_off(struct run *r, const struct hf_session *s,
+    const struct hf_jval *host, struct hf_err *err)
+{
+	const char *argv[] = { r->driver, "auto", "-", NULL };
+	struct hf_buf doc = HF_BUF_INIT, said = HF_BUF_MAX(LINES_MAX);
+	struct hf_proc p = { argv, NULL, NULL, HF_STR_NONE, &said, &said, 0 };
+	struct hf_doc d;
+	int status = 0, rc;
+
+	hf_doc_new(&d);
+	hf_session_to_doc(&d, s);
+	if (hf_json_type(host) == HF_J_OBJ)
+		hf_doc_set(&d, "host", hf_jtree_copy(hf_doc_tree(&d), host));
+	hf_doc_line(&d, &doc);
+	hf_doc_release(&d);
+	p.input = hf_buf_view(&doc);
+	rc = hf_proc_run(&p, &status, err);
+	log_lines(hf_buf_view(&said));
+	hf_buf_release(&doc);
+	hf_buf_release(&said);
+	return rc < 0 ? -1 : status;
+}
+
+/* A second one that waits as long would only do the same. */
+static int
+only_waiter(struct run *r, const struct hf_session *s, struct hf_err *err)
+{
+	enum { LONG = 600 };
+	struct hf_buf lock = HF_BUF_INIT;
+	int fd;
+
+	if (r->seconds < LONG)
+		return 1;
+	hf_buf_puts(&lock, "wait.");
+	hf_store_name(&lock, s->agent->name, s->id);
+	fd = hf_store_lock(r->st, hf_buf_cstr(&lock), 0, err);
+	hf_buf_release(&lock);
+	return fd >= 0 ? 1 : err->code == HF_E_LOCKED ? 0 : -1;
+}
+
+static int
+after_with(struct run *r, const char *key, struct hf_str text,
+    struct hf_err *err)
+{
+	struct hf_json *j = hf_json_parse(text, HF_JSON_MEND, NULL, NULL,
+	    NULL);
+	const struct hf_jval *host = hf_json_root(j);
+	struct hf_session s;
+	int rc;
+
+	hf_session_init(&s);
+	rc = waited_for(r, key, host, &s, err);
+	if (rc == 0)
+		rc = only_waiter(r, &s, err);
+	if (rc > 0)
+		rc = hf_settle(r->st, &s, r->seconds, err);
+	if (rc > 0)
+		rc = hand_off(r, &s, host, err);
+	hf_session_release(&s);
+	hf_json_free(j);
+	return rc;
+}
+
+static int
+after(struct run *r, int n, char **what, struct hf_err *err)
+{
+	struct hf_buf text = HF_BUF_MAX(EVENT_MAX);
+	struct hf_main m;
+	int rc = check_driver(r, "after", err);
+
+	(void)n;
+	if (rc == 0)
+		rc = hf_io_slurp(0, &text, "stdin", err);
+	if (rc == 0 && r->detach) {
+		rc = hf_main_find(r->st, what[0], &m, NULL, err);
+		if (rc >= 0)
+			rc = hf_host_wait(r->driver, m.agent, m.id,
+			    r->seconds, hf_buf_view(&text), err);
+		hf_main_release(&m);
+	} else if (rc == 0)
+		rc = after_with(r, what[0], hf_buf_view(&text), err);
+	hf_buf_release(&text);
+	return rc;
+}
+
+/* Is it the session that we run inside of? */
+static int
+inside(struct run *r, int n, char **what, struct hf_err *err)
+{
+	const struct hf_agent *const *all;
+	struct hf_main m;
+	size_t count;
+	int rc = hf_main_find(r->st, what[0], &m, NULL, err);
+	bool here = false;
+
+	(void)n;
+	all = hf_agents(&count);
+	for (size_t i = 0; rc >= 0 && i < count; i++) {
+		const char *id = all[i]->session_env != NULL ?
+		    hf_env(all[i]->session_env) : NULL;
+
+		here = here || (id != NULL &&
+		    strcmp(all[i]->name, m.agent) == 0 &&
+		    strcmp(id, m.id) == 0);
+	}
+	hf_main_release(&m);
+	return rc < 0 ? -1 : here ? HF_EX_OK : HF_EX_NO;
+}
+
+/* Runs a command that nobody runs beside. */
+static int
+alone(struct run *r, int n, char **what, struct hf_err *err)
+{
+	struct hf_proc p = { (const char *const *)(what + 1), NULL, NULL,
+		HF_STR_NONE, NULL, NULL, 0 };
+	int status = 0, lock = hf_store_lock(r->st, what[0], 0, err);
+
+	(void)n;
+	if (lock < 0)
+		return -1;
+	if (hf_proc_run(&p, &status, err) < 0)
+		status = -1;
+	hf_store_unlock(r->st, lock);
+	return status;
+}
+
+static int
+log_stdin(struct run *r, int n, char **what, struct hf_err *err)
+{
+	struct hf_buf text = HF_BUF_MAX(LINES_MAX);
+	int rc = hf_io_slurp(0, &text, "stdin", err);
+
+	(void)r, (void)n, (void)what;
+	if (rc == 0)
+		log_lines(hf_buf_view(&text));
+	hf_buf_release(&text);
+	return rc;
+}
+
+static int
+news(struct run *r, int n, char **what, struct hf_err *err)
+{
+	struct hf_buf text = HF_BUF_MAX(LINES_MAX), out = HF_BUF_INIT;
+	int rc = hf_io_slurp(0, &text, "stdin", err);
+
+	(void)r, (void)n;
+	if (rc == 0)
+		rc = hf_news(what[0], hf_buf_view(&text), &out, err);
+	hf_buf_release(&text);
+	if (rc < 0) {
+		hf_buf_release(&out);
 		return -1;
 	}
 	return put(&out, err);
@@ -652,6 +980,10 @@ static const struct {
 	{ "import", 0, 1, import }, { "prune", 0, 0, prune },
 	{ "pick", 0, 1, pick }, { "report", 1, 1, report },
 	{ "field", 1, 1, field }, { "setup", 1, 1, setup },
+	{ "after", 1, 1, after }, { "inside", 1, 1, inside },
+	{ "alone", 2, 64, alone }, { "log", 0, 0, log_stdin },
+	{ "news", 1, 1, news }, { "doctor", 0, 0, doctor },
+	{ "home", 0, 0, home },
 };
 
 enum { VERBS = sizeof(verbs) / sizeof(verbs[0]) };
@@ -690,7 +1022,7 @@ verb(struct run *r, int n, char **rest, struct hf_err *err)
 static int
 run(int argc, char **argv, struct hf_err *err)
 {
-	struct run r = { 0 };
+	struct run r = { .seconds = 120 };
 	const struct hf_opt opts[] = {
 		{ 'f', "focus", "TEXT", "what the brief is to focus on "
 		    "(request)", HF_OPT_STR, &r.focus, 0, 0 },
@@ -704,8 +1036,19 @@ run(int argc, char **argv, struct hf_err *err)
 		    HF_OPT_FLAG, &r.write, 0, 0 },
 		{ 0, "remove", NULL, "take it out of them again (setup)",
 		    HF_OPT_FLAG, &r.remove, 0, 0 },
-		{ 0, "driver", "PATH", "the handoff command that they are to "
-		    "call (setup)", HF_OPT_STR, &r.driver, 0, 0 },
+		{ 0, "check", NULL, "is it there? (setup)", HF_OPT_FLAG,
+		    &r.check, 0, 0 },
+		{ 0, "auto", NULL, "only what an unattended run needs "
+		    "(doctor)", HF_OPT_FLAG, &r.automatic, 0, 0 },
+		{ 0, "user", NULL, "the user's own folder (home)",
+		    HF_OPT_FLAG, &r.user, 0, 0 },
+		{ 0, "driver", "PATH", "the handoff command that is to be "
+		    "called (setup, hook, after, doctor)", HF_OPT_STR,
+		    &r.driver, 0, 0 },
+		{ 0, "seconds", "N", "how long to wait (after)", HF_OPT_INT,
+		    &r.seconds, 1, 7 * 86400 },
+		{ 0, "detach", NULL, "wait in the background (after)",
+		    HF_OPT_FLAG, &r.detach, 0, 0 },
 		{ 0, "follow", NULL, "go on, and print it again at each "
 		    "change (status)", HF_OPT_FLAG, &r.follow, 0, 0 },
 		{ 0, NULL, NULL, NULL, HF_OPT_FLAG, NULL, 0, 0 } };
@@ -713,7 +1056,9 @@ run(int argc, char **argv, struct hf_err *err)
 	    "request | cancel | unroute [ID] | status [ID] | records [ID] | "
 	    "list | due | config [get [KEY] | set KEY [VALUE]] | export | "
 	    "import [FILE] | prune | pick [SESSION] | report KIND | "
-	    "field PATH | setup AGENT",
+	    "field PATH | setup AGENT | hook [AGENT [EVENT [JSON]]] | "
+	    "after ID | inside ID | alone NAME COMMAND ... | log | "
+	    "news NAME | doctor | home",
 	    "the state: mains, switches, records, configuration", opts };
 	int n, rc;
 
@@ -722,8 +1067,11 @@ run(int argc, char **argv, struct hf_err *err)
 	if (n == 0)
 		return hf_err_set(err, HF_E_USAGE,
 		    "a verb is missing (--help lists them)");
+	if (strcmp(argv[1], "hook") == 0)
+		return hook(&r, n - 1, argv + 2, err);
 	/* A configuration that is wrong must be mendable. */
-	if (strcmp(argv[1], "config") == 0 || strcmp(argv[1], "setup") == 0)
+	if (strcmp(argv[1], "config") == 0 || strcmp(argv[1], "setup") == 0 ||
+	    strcmp(argv[1], "doctor") == 0 || strcmp(argv[1], "home") == 0)
 		return verb(&r, n, argv + 1, err);
 	if (hf_config_load(&r.config, err) < 0)
 		return -1;

@@ -1,15 +1,18 @@
 #include "state/report.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "agent/agent.h"
 #include "base/clock.h"
 #include "base/env.h"
+#include "base/mem.h"
 
 static const char *const kinds[] = {
 	[HF_REPORT_FIGURES] = "figures", [HF_REPORT_DECISION] = "decision",
 	[HF_REPORT_RESULT] = "result", [HF_REPORT_LINE] = "line",
+	[HF_REPORT_WHY] = "why", [HF_REPORT_PERSON] = "person",
 	[HF_REPORT_ROW] = "row", [HF_REPORT_JSON] = "json",
 };
 
@@ -364,22 +367,27 @@ result(const struct hf_doc *d, struct hf_buf *out)
 /* ---- auto's line ---- */
 
 static void
-line(const struct hf_doc *d, struct hf_buf *out)
+line(const struct hf_doc *d, bool all, struct hf_buf *out)
 {
 	const struct hf_jval *e = hf_doc_get(d, "error");
 	const struct hf_jval *t = hf_doc_get(d, "trigger");
 	const struct hf_jval *c = hf_doc_get(d, "commit");
 	bool due = hf_json_true(hf_json_get(t, "due"));
 
-	if (e == NULL && !due && (hf_json_get_str(t, "reason").n == 0 ||
-	    hf_json_is(hf_json_get(t, "guard"), "redirected")))
+	bool quiet = e == NULL && !due &&
+	    (hf_json_get_str(t, "reason").n == 0 ||
+	    hf_json_is(hf_json_get(t, "guard"), "redirected"));
+
+	if (quiet && !all)
 		return;
 	name_session(out, hf_doc_get(d, "session"));
 	if (e != NULL) {
 		hf_buf_puts(out, ": failed: ");
 		safe(out, hf_json_get_str(e, "message"));
+	} else if (quiet && hf_json_get_str(t, "guard").n == 0) {
+		hf_buf_puts(out, ": not due");
 	} else if (!due) {
-		hf_buf_puts(out, ": deferred: ");
+		hf_buf_puts(out, quiet ? ": not now: " : ": deferred: ");
 		why_not(out, t);
 	} else {
 		hf_buf_puts(out, ": handed off to ");
@@ -389,6 +397,28 @@ line(const struct hf_doc *d, struct hf_buf *out)
 		hf_buf_putc(out, ')');
 	}
 	hf_buf_putc(out, '\n');
+}
+
+/* Does its failure need somebody? What passes by itself does not, until it
+ * has happened too often; a transcript that cannot be read is in the log. */
+static bool
+needs_person(const struct hf_doc *d)
+{
+	enum { TOO_OFTEN = 3 };
+	const struct hf_jval *e = hf_doc_get(d, "error");
+	struct hf_str code = hf_json_get_str(e, "code");
+	char *name;
+	int status;
+
+	if (e == NULL)
+		return false;
+	name = hf_strndup(code.n > 0 ? code.s : "", code.n);
+	status = hf_code_status(hf_code_parse(name));
+	free(name);
+	if (status == HF_EX_TEMPFAIL)
+		return number(hf_doc_get(d, "main"), "failures") + 1 >=
+		    TOO_OFTEN;
+	return status != HF_EX_DATAERR && status != HF_EX_NO;
 }
 
 /* ---- a row of the list ---- */
@@ -468,7 +498,14 @@ hf_report(enum hf_report kind, const struct hf_doc *d, struct hf_buf *out)
 		result(d, out);
 		break;
 	case HF_REPORT_LINE:
-		line(d, out);
+		line(d, false, out);
+		break;
+	case HF_REPORT_WHY:
+		line(d, true, out);
+		break;
+	case HF_REPORT_PERSON:
+		if (needs_person(d))
+			line(d, false, out);
 		break;
 	case HF_REPORT_ROW:
 		row(d, out);

@@ -13,6 +13,8 @@ enum hf_report {
 	HF_REPORT_RESULT,	/* what a handoff came to, how to go on */
 	HF_REPORT_LINE,		/* one line: what auto did with it, or why
 				 * not; nothing for one that is not due */
+	HF_REPORT_WHY,		/* the same, and a line for that one too */
+	HF_REPORT_PERSON,	/* the line of one that needs a person */
 	HF_REPORT_ROW,		/* a row of the list of sessions */
 	HF_REPORT_JSON		/* {"id","path",…} of the successor */
 };

@@ -803,8 +803,9 @@ alone(struct run *r, int n, char **what, struct hf_err *err)
 	int status = 0, lock = hf_store_lock(r->st, what[0], 0, err);
 
 	(void)n;
+	/* Who is told by the status needs no words. */
 	if (lock < 0)
-		return -1;
+		return err->code == HF_E_LOCKED ? HF_EX_TEMPFAIL : -1;
 	if (hf_proc_run(&p, &status, err) < 0)
 		status = -1;
 	hf_store_unlock(r->st, lock);
@@ -1019,6 +1020,19 @@ verb(struct run *r, int n, char **rest, struct hf_err *err)
 	return no_verb(rest[0], err);
 }
 
+/* A configuration that is wrong must be mendable, and told of. */
+static bool
+does_without(const char *word)
+{
+	static const char *const words[] = { "config", "setup", "doctor",
+		"home", "news", "log" };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strcmp(words[i], word) == 0)
+			return true;
+	return false;
+}
+
 static int
 run(int argc, char **argv, struct hf_err *err)
 {
@@ -1069,9 +1083,7 @@ run(int argc, char **argv, struct hf_err *err)
 		    "a verb is missing (--help lists them)");
 	if (strcmp(argv[1], "hook") == 0)
 		return hook(&r, n - 1, argv + 2, err);
-	/* A configuration that is wrong must be mendable. */
-	if (strcmp(argv[1], "config") == 0 || strcmp(argv[1], "setup") == 0 ||
-	    strcmp(argv[1], "doctor") == 0 || strcmp(argv[1], "home") == 0)
+	if (does_without(argv[1]))
 		return verb(&r, n, argv + 1, err);
 	if (hf_config_load(&r.config, err) < 0)
 		return -1;

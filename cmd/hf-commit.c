@@ -6,6 +6,7 @@
 #include "base/opt.h"
 #include "brief/brief.h"
 #include "state/commit.h"
+#include "state/inbox.h"
 #include "state/recover.h"
 
 static const char name[] = "hf-commit";
@@ -134,8 +135,10 @@ static int
 recover(struct run *r, struct hf_err *err)
 {
 	struct hf_recovered n;
+	size_t unknown;
 
-	if (hf_recover(r->st, &r->config, &n, say, NULL, err) < 0)
+	if (hf_recover(r->st, &r->config, &n, say, NULL, err) < 0 ||
+	    hf_inbox_recover(r->st, &unknown, err) < 0)
 		return -1;
 	return n.failed > 0 || n.pending > 0 ? HF_EX_TEMPFAIL : HF_EX_OK;
 }

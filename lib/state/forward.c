@@ -8,6 +8,7 @@
 #include "state/draft.h"
 #include "state/events.h"
 #include "state/hooks.h"
+#include "state/inbox.h"
 
 enum { NAMES = 4, REBUILDS = 3 };
 
@@ -217,7 +218,9 @@ hf_forward(struct hf_store *st, const struct hf_config *c,
 		if (r->phase == HF_PHASE_COMMITTED)
 			hf_record_fail(r, NULL);
 		if (commit_record(st, r, err) < 0 ||
-		    enter_successor(st, r, err) < 0)
+		    enter_successor(st, r, err) < 0 ||
+		    hf_inbox_drain(st, r->source.agent, r->source.id,
+		    r->target.agent, r->target.id, err) < 0)
 			return -1;
 	}
 	if (r->phase != HF_PHASE_STARTED && start(st, c, r, err) < 0)

@@ -1,8 +1,10 @@
 #include "state/resume.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -44,12 +46,13 @@ hf_resume_find(struct hf_store *st, const char *what, struct hf_session *s,
 
 	hf_session_init(s);
 	*there = (struct hf_there){ NULL, NULL };
-	rc = hf_route_resolve(st, what, &m, err);
-	if (rc > 0)
+	/* Also by what only the transcript tells: a title, a prefix. */
+	rc = hf_main_find(st, what, &m, NULL, err);
+	if (rc >= 0)
+		rc = hf_route_follow(st, &m, NULL, err);
+	if (rc == 0)
 		rc = hf_main_here(st, &m) ? complete(&m, s, err) :
 		    elsewhere(&m, s, there);
-	else if (rc == 0)
-		rc = hf_session_find(what, NULL, s, err);
 	if (rc == 0 && s->cwd == NULL)
 		rc = hf_err_set(err, HF_E_UNSUPPORTED,
 		    "session '%s' does not say which folder it belongs to",
@@ -156,4 +159,101 @@ hf_resume_exec(const struct hf_session *s, const char *prompt,
 	free(env);
 	hf_argv_release(&a);
 	return -1;
+}
+
+/* ---- with what waits ---- */
+
+/* Of a command line's 128 KiB for one word. */
+enum { PROMPT_MAX = 96 << 10 };
+
+/* Waits until the other end of fd is closed, by the exec that worked, or
+ * says something, since it did not; then says so to the store, which is
+ * opened anew: the one we came with is the parent's. */
+static void
+acknowledge(int fd, const struct hf_config *c, struct hf_inbox *in)
+{
+	struct hf_store *st = NULL;
+	struct hf_err ignored;
+	ssize_t n;
+	char byte;
+
+	do
+		n = read(fd, &byte, 1);
+	while (n < 0 && errno == EINTR);
+	if (hf_store_open(c, &st, &ignored) < 0)
+		return;
+	if (n == 0)
+		hf_inbox_done(st, in, &ignored);
+	else
+		hf_inbox_undo(st, in, &ignored);
+	hf_store_close(st);
+}
+
+/* The agent must not find a child that it did not start: a grandchild
+ * waits. 0 the parent, -1. */
+static int
+leave_behind(const int fd[2], const struct hf_config *c,
+    struct hf_inbox *in, struct hf_err *err)
+{
+	pid_t pid = fork();
+	int null;
+
+	if (pid > 0) {
+		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+			;
+		return 0;
+	}
+	if (pid < 0)
+		return hf_err_sys(err, errno, "cannot start a process");
+	if (fork() != 0)
+		_exit(0);
+	setsid();
+	close(fd[1]);
+	null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	for (int i = 0; i < 3 && null >= 0; i++)
+		dup2(null, i);
+	acknowledge(fd[0], c, in);
+	_exit(0);
+}
+
+static int
+exec_with(const struct hf_config *c, const struct hf_session *s,
+    const char *prompt, struct hf_inbox *in, struct hf_err *err)
+{
+	struct hf_buf all = HF_BUF_INIT;
+	int fd[2], rc = -1;
+
+	if (prompt != NULL)
+		hf_buf_printf(&all, "%s\n\n", prompt);
+	hf_inbox_text(&all, in);
+	if (pipe(fd) < 0 || fcntl(fd[0], F_SETFD, FD_CLOEXEC) < 0 ||
+	    fcntl(fd[1], F_SETFD, FD_CLOEXEC) < 0) {
+		hf_err_sys(err, errno, "cannot make a pipe");
+	} else if (leave_behind(fd, c, in, err) == 0) {
+		close(fd[0]);
+		rc = hf_resume_exec(s, hf_buf_cstr(&all), err);
+		(void)!write(fd[1], "", 1);
+	}
+	hf_buf_release(&all);
+	return rc;
+}
+
+int
+hf_resume_with_messages(struct hf_store **st, const struct hf_config *c,
+    const struct hf_session *s, const char *prompt, struct hf_err *err)
+{
+	struct hf_inbox in = { NULL, 0, false };
+	struct hf_main m;
+	int rc = hf_main_load(*st, s->agent->name, s->id, &m, err);
+
+	if (rc >= 0)
+		rc = hf_inbox_claim(*st, &m, PROMPT_MAX, false, &in, err);
+	hf_main_release(&m);
+	hf_store_close(*st);
+	*st = NULL;
+	if (rc == 0)
+		rc = in.n > 0 ? exec_with(c, s, prompt, &in, err) :
+		    hf_resume_exec(s, prompt, err);
+	hf_inbox_release(&in);
+	return rc;
 }

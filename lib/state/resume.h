@@ -5,6 +5,7 @@
 #ifndef HF_STATE_RESUME_H
 #define HF_STATE_RESUME_H
 
+#include "state/inbox.h"
 #include "state/route.h"
 
 /* The session at the end of what's chain: its agent, id, path, cwd. 0; 1
@@ -31,5 +32,12 @@ void	hf_resume_command(struct hf_buf *out, const struct hf_session *s,
  * process as inside an agent. Returns only with an error. */
 int	hf_resume_exec(const struct hf_session *s, const char *prompt,
 	    struct hf_err *err);
+/* The same with what waits for it as its prompt, behind the one given: it
+ * is acknowledged once the agent's program runs, and waits on if that could
+ * not be started. What is too long for a command line waits on, too. The
+ * store is closed on the way: nobody is there any more to do it. */
+int	hf_resume_with_messages(struct hf_store **st,
+	    const struct hf_config *c, const struct hf_session *s,
+	    const char *prompt, struct hf_err *err);
 
 #endif

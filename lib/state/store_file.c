@@ -26,7 +26,7 @@
 #include "state/store.h"
 
 /* Folders that stay open; inbox/<name> is opened when it is asked for. */
-enum { FOLDERS_MAX = 8, WATCH_TICK_MS = 250, LOCK_STRIPES = 64,
+enum { FOLDERS_MAX = 16, WATCH_TICK_MS = 250, LOCK_STRIPES = 64,
 	STALE_SECONDS = 24 * 3600 };
 
 struct folder {

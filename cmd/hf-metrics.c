@@ -25,21 +25,23 @@ struct command {
 
 /* ---- one session ---- */
 
-/* Measures s into d. src NULL: from its file. */
+/* Measures s into d. src NULL: from its file. s may be its path alone, if
+ * there is a cursor. */
 static int
 measure(struct command *c, struct hf_session *s, struct hf_source *src,
-    int64_t host, struct hf_doc *d, struct hf_err *err)
+    int64_t host, struct hf_str cursor, struct hf_doc *d,
+    struct hf_err *err)
 {
 	struct hf_measure how = { .config = &c->config,
 	    .capacity_option = c->capacity, .capacity_host = host,
-	    .strict = c->strict, .explain = c->explain };
+	    .strict = c->strict, .explain = c->explain,
+	    .stale_check = true, .cursor = cursor, .keep = true };
 	struct hf_metrics m;
 	char *real = s->path != NULL ? realpath(s->path, NULL) : NULL;
 
 	/* The next command may run in another folder. */
 	hf_session_set(&s->path, hf_str(real));
 	free(real);
-	how.stale_check = hf_measure_in_store(s);
 	if (hf_measure(s, src, &how, &m, NULL, err) < 0)
 		return -1;
 	hf_metrics_to_doc(d, s, &m);
@@ -72,7 +74,7 @@ measure_stdin(struct command *c, struct hf_doc *d, struct hf_err *err)
 		return -1;
 	hf_session_init(&s);
 	if (hf_session_peek_source(&src, &s, err) == 0)
-		rc = measure(c, &s, &src, 0, d, err);
+		rc = measure(c, &s, &src, 0, HF_STR_NONE, d, err);
 	hf_session_release(&s);
 	hf_source_close(&src);
 	return rc;
@@ -89,7 +91,7 @@ measure_named(struct command *c, const char *what, struct hf_doc *d,
 	rc = c->transcript ? hf_session_peek(what, &s, err) :
 	    hf_session_find(what, c->agent, &s, err);
 	if (rc == 0)
-		rc = measure(c, &s, NULL, 0, d, err);
+		rc = measure(c, &s, NULL, 0, HF_STR_NONE, d, err);
 	hf_session_release(&s);
 	return rc;
 }
@@ -183,6 +185,13 @@ find_id(struct command *c, const char *id, const struct hf_agent *agent,
 	return 0;
 }
 
+/* What an earlier measuring left, to go on from. */
+static struct hf_str
+cursor_of(const struct hf_doc *d)
+{
+	return hf_json_get_str(hf_doc_get(d, "metrics"), "cursor");
+}
+
 /* By the path that the document names; where that is gone, by the id. */
 static int
 locate(struct command *c, const struct hf_doc *d, const struct hf_jval *host,
@@ -198,6 +207,11 @@ locate(struct command *c, const struct hf_doc *d, const struct hf_jval *host,
 
 	if (path == NULL && id == NULL) {
 		hf_err_set(err, HF_E_MISSING, "the document names no session");
+	} else if (path != NULL && cursor_of(d).n > 0 &&
+	    access(path, R_OK) == 0) {
+		/* The cursor knows the rest. */
+		hf_session_set(&s->path, hf_str(path));
+		rc = 0;
 	} else if (path != NULL) {
 		rc = hf_session_peek(path, s, err);
 		if (rc < 0 && err->code == HF_E_NOT_FOUND && id != NULL) {
@@ -233,7 +247,8 @@ document(struct command *c, struct hf_doc *d, struct hf_err *err)
 	hf_session_init(&s);
 	rc = locate(c, d, host, &s, err);
 	if (rc == 0)
-		rc = measure(c, &s, NULL, host_window(host), d, err);
+		rc = measure(c, &s, NULL, host_window(host), cursor_of(d), d,
+		    err);
 	hf_session_release(&s);
 	return rc;
 }

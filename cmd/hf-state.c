@@ -8,6 +8,7 @@
 #include "base/opt.h"
 #include "base/proc.h"
 #include "base/sig.h"
+#include "state/cursors.h"
 #include "state/detach.h"
 #include "state/doctor.h"
 #include "state/host.h"
@@ -32,8 +33,9 @@ enum { IMPORT_MAX = 256 << 20, EVENT_MAX = 32 << 20, LINES_MAX = 1 << 20 };
 struct run {
 	struct hf_store *st;
 	struct hf_config config;
+	struct hf_cursors *cursors;
 	const char *focus, *to, *until, *driver;
-	bool json, follow, write, remove, check, detach, automatic, user;
+	bool keep, json, follow, write, remove, check, detach, automatic, user;
 	int64_t seconds;
 	enum hf_report report;
 	const char *field;
@@ -52,6 +54,25 @@ put(struct hf_buf *out, struct hf_err *err)
 
 /* ---- join ---- */
 
+static void
+keep_cursor(struct run *r, const struct hf_doc *d)
+{
+	const struct hf_jval *s = hf_doc_get(d, "session");
+	struct hf_str agent = hf_json_get_str(s, "agent");
+	struct hf_str id = hf_json_get_str(s, "id");
+	struct hf_str cursor = hf_json_get_str(hf_doc_get(d, "metrics"),
+	    "cursor");
+	char *a, *i;
+
+	if (agent.n == 0 || id.n == 0 || cursor.n == 0)
+		return;
+	a = hf_strndup(agent.s, agent.n);
+	i = hf_strndup(id.s, id.n);
+	hf_cursors_put(r->cursors, a, i, cursor);
+	free(a);
+	free(i);
+}
+
 static int
 act_join(struct hf_doc *d, void *arg, struct hf_err *err)
 {
@@ -59,6 +80,8 @@ act_join(struct hf_doc *d, void *arg, struct hf_err *err)
 
 	if (hf_json_type(hf_doc_get(d, "error")) > HF_J_NULL)
 		return 0;
+	if (r->keep)
+		keep_cursor(r, d);
 	return hf_join(r->st, &r->config, d, err);
 }
 
@@ -252,21 +275,28 @@ unroute(struct run *r, int n, char **what, struct hf_err *err)
 /* ---- lists ---- */
 
 static void
-main_line(const struct hf_main *m, struct hf_buf *out)
+main_doc(const struct hf_main *m, struct hf_doc *d)
 {
 	struct hf_jtree *t;
 	struct hf_jnode *s;
-	struct hf_doc d;
 
-	hf_doc_new(&d);
-	t = hf_doc_tree(&d);
+	hf_doc_new(d);
+	t = hf_doc_tree(d);
 	s = hf_jtree_obj(t);
 	hf_jset_cstr(t, s, "agent", m->agent);
 	hf_jset_cstr(t, s, "id", m->id);
 	hf_jset_cstr(t, s, "path", m->path);
 	hf_jset_cstr(t, s, "cwd", m->cwd);
-	hf_doc_set(&d, "session", s);
-	hf_doc_set(&d, "main", hf_main_to_json(t, m));
+	hf_doc_set(d, "session", s);
+	hf_doc_set(d, "main", hf_main_to_json(t, m));
+}
+
+static void
+main_line(const struct hf_main *m, struct hf_buf *out)
+{
+	struct hf_doc d;
+
+	main_doc(m, &d);
 	hf_doc_line(&d, out);
 	hf_doc_release(&d);
 }
@@ -297,6 +327,29 @@ list(struct run *r, int n, char **what, struct hf_err *err)
 	return r->n > 0 ? HF_EX_OK : HF_EX_NO;
 }
 
+/* The session of a main, to be measured by what is kept of the last time. */
+static int
+due_line(struct run *r, const struct hf_main *m, struct hf_err *err)
+{
+	struct hf_buf out = HF_BUF_INIT, cursor = HF_BUF_INIT;
+	struct hf_jtree *t;
+	struct hf_jnode *o;
+	struct hf_doc d;
+
+	main_doc(m, &d);
+	if (hf_cursors_get(r->cursors, m->agent, m->id, &cursor)) {
+		t = hf_doc_tree(&d);
+		o = hf_jtree_obj(t);
+		hf_jset_str(t, o, "cursor", hf_buf_view(&cursor));
+		hf_doc_set(&d, "metrics", o);
+	}
+	hf_doc_line(&d, &out);
+	hf_doc_release(&d);
+	hf_buf_release(&cursor);
+	r->n++;
+	return put(&out, err);
+}
+
 /* Those that auto looks at: asked for, or switched on twice, and there. */
 static int
 due_one(const char *key, struct hf_main *m, const struct hf_err *why,
@@ -308,7 +361,8 @@ due_one(const char *key, struct hf_main *m, const struct hf_err *why,
 	    !(m->requested.on || (m->enabled && r->config.auto_handoff)) ||
 	    !hf_main_present(m)))
 		return 0;
-	return list_one(key, m, why, arg, err);
+	return m != NULL ? due_line(r, m, err) :
+	    list_one(key, m, why, arg, err);
 }
 
 static int
@@ -892,6 +946,7 @@ prune(struct run *r, int n, char **what, struct hf_err *err)
 	size_t removed;
 
 	(void)n, (void)what;
+	hf_cursors_prune(r->cursors, r->config.keep_days);
 	if (hf_prune(r->st, r->config.keep_days, &removed, err) < 0)
 		return -1;
 	if (removed == 0)
@@ -1044,6 +1099,8 @@ run(int argc, char **argv, struct hf_err *err)
 		    HF_OPT_STR, &r.to, 0, 0 },
 		{ 0, "until", "TIME", "when the request expires: a time, or "
 		    "seconds from now (request)", HF_OPT_STR, &r.until, 0, 0 },
+		{ 0, "keep", NULL, "keep the cursors for the next time "
+		    "(join)", HF_OPT_FLAG, &r.keep, 0, 0 },
 		{ 'j', "json", NULL, "documents instead of a table (status)",
 		    HF_OPT_FLAG, &r.json, 0, 0 },
 		{ 0, "write", NULL, "change the agent's files (setup)",
@@ -1087,10 +1144,12 @@ run(int argc, char **argv, struct hf_err *err)
 		return verb(&r, n, argv + 1, err);
 	if (hf_config_load(&r.config, err) < 0)
 		return -1;
+	r.cursors = hf_cursors_open();
 	rc = hf_store_open(&r.config, &r.st, err);
 	if (rc == 0)
 		rc = verb(&r, n, argv + 1, err);
 	hf_store_close(r.st);
+	hf_cursors_close(r.cursors);
 	hf_config_release(&r.config);
 	return rc;
 }

@@ -182,3 +182,25 @@ open_turn() {
 	run -0 handoff --version
 	[ "$output" = "handoff $(hf-metrics --version | cut -d ' ' -f 2)" ]
 }
+
+# transcript_bytes: how much of the transcript the next auto reads.
+transcript_bytes() {
+	traced -y -e trace=read,pread64 handoff auto || return 1
+	awk -v p="<$source>" 'index($0, p) && $NF > 0 { n += $NF }
+	    END { print n + 0 }' "$TMPDIR/trace"
+}
+
+@test "auto reads no more of a session than was appended since the last time" {
+	config '{"autoHandoff": true, "handoffTokens": 1000000}'
+	for i in $(seq 200); do
+		jq -cn --arg i "$i" --arg w "$work" '{type: "progress", n: $i, cwd: $w, sessionId: "x", text: ("x" * 1000)}'
+	done >>"$source"
+	handoff enable "$id"
+	run -0 handoff auto
+	n=$(transcript_bytes)
+	[ "$n" -le 8192 ]
+	jq -cn '{type: "progress", text: "y"}' >>"$source"
+	n=$(transcript_bytes)
+	[ "$n" -gt 0 ]
+	[ "$n" -le 40960 ]
+}

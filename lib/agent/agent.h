@@ -464,6 +464,18 @@ void	hf_source_note(struct hf_source *src, const char *fmt, ...)
 /* Begins at byte off of a part, where a row must begin, instead of at the
  * start; before the first next. The sums count from there. */
 void	hf_source_from(struct hf_source *src, size_t part, uint64_t off);
+/* How far it was read: all that a later reading needs to go on. */
+struct hf_source_place {
+	uint64_t off, lines, joining;	/* in the last part */
+	uint64_t rows, bad, mended, size;
+};
+/* Once next gave 0. False: what is behind the end may still change what was
+ * read, or the last part is no file as it lies. */
+bool	hf_source_tell(const struct hf_source *src,
+	    struct hf_source_place *out);
+/* Goes on from there in the last part; before the first next. */
+void	hf_source_resume(struct hf_source *src,
+	    const struct hf_source_place *at);
 /* 1 and the next record (until the next call), 0, -1. */
 int	hf_source_next(struct hf_source *src, struct hf_record *rec,
 	    struct hf_err *err);

@@ -151,7 +151,7 @@ hf_codex_mark(struct hf_codex_mark *m, const struct hf_jval *content)
 	char whole[LOOK];
 	size_t len = 0, n = 0, take, i;
 
-	m->n = 0;
+	memset(m, 0, sizeof(*m));
 	if (hf_json_type(content) != HF_J_ARR) {
 		text = hf_json_str(content);
 		add_hash(m, text.s != NULL ? text : HF_STR(""));

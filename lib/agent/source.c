@@ -28,6 +28,9 @@ struct hf_source_state {
 	struct hf_ref again_ref;
 	struct hf_buf scratch;
 	uint64_t rows, bad, mended, size;	/* of the parts before */
+	struct hf_source_place place;	/* to begin at; or, at the end, where
+					 * the last part ended */
+	bool open;			/* that may still change */
 	uint64_t why_line;		/* first damage, for strict */
 	char why[128];
 	struct hf_buf note;		/* to be said before the first record */
@@ -237,6 +240,35 @@ hf_source_from(struct hf_source *src, size_t part, uint64_t off)
 	src->state->off = off;
 }
 
+bool
+hf_source_tell(const struct hf_source *src, struct hf_source_place *out)
+{
+	const struct hf_source_state *st = src->state;
+
+	if (st->at < src->nparts || src->nparts == 0 || st->open ||
+	    src->part[src->nparts - 1].fd < 0)
+		return false;
+	*out = st->place;
+	out->rows = src->rows;
+	out->bad = src->bad;
+	out->mended = src->mended;
+	return true;
+}
+
+void
+hf_source_resume(struct hf_source *src, const struct hf_source_place *at)
+{
+	struct hf_source_state *st = src->state;
+
+	st->at = src->nparts - 1;
+	st->off = at->off;
+	st->place = *at;
+	st->rows = src->rows = at->rows;
+	st->bad = src->bad = at->bad;
+	st->mended = src->mended = at->mended;
+	st->size = src->size = at->size;
+}
+
 static const char *
 part_name(const struct hf_source_part *part)
 {
@@ -304,6 +336,8 @@ next_row(struct hf_source *src, struct hf_record *rec, struct hf_err *err)
 			st->reader.explain_arg = src;
 		}
 		st->reader.cut = src->cut;
+		st->reader.stats.lines = st->place.lines;
+		st->reader.stats.joining = st->place.joining;
 		st->reading = true;
 	}
 	r = hf_jsonl_next(&st->reader, &row, err);
@@ -357,8 +391,17 @@ next_part(struct hf_source *src)
 {
 	struct hf_source_state *st = src->state;
 
-	if (st->reading)
+	memset(&st->place, 0, sizeof(st->place));
+	if (st->reading) {
+		st->place.off = st->reader.stats.end;
+		st->place.size = st->size + (st->place.off - st->off);
+		st->place.lines = st->reader.stats.lines;
+		st->place.joining = st->reader.stats.joining;
+		st->open = st->reader.stats.open;
 		hf_jsonl_release(&st->reader);
+	}
+	if (st->at + 1 < src->nparts)
+		memset(&st->place, 0, sizeof(st->place));
 	st->reading = false;
 	st->rows = src->rows;
 	st->bad = src->bad;

@@ -33,7 +33,6 @@ struct hf_jsonl_state {
 	bool behind_row;	/* a row stands directly before pos */
 	unsigned tries;
 	size_t effort;		/* bytes that the search may still look at */
-	uint64_t joining;	/* bytes that joining has looked at */
 	struct hf_json *json;
 	struct hf_err why;	/* what is wrong with the line */
 };
@@ -329,6 +328,7 @@ give(struct hf_jsonl *r, struct hf_jsonl_row *row, size_t at, size_t n,
 	s->why.code = HF_OK;
 	r->stats.rows++;
 	r->stats.mended += mended;
+	r->stats.open |= !s->whole;
 	r->stats.end = offset(s, s->pos);
 	return 1;
 }
@@ -467,9 +467,9 @@ join(struct hf_jsonl *r, struct hf_jsonl_row *row, struct hf_err *err)
 		if (k == 0)
 			lf = s->len - s->pos;
 		p = s->buf + s->pos;
-		s->joining += lf - at;
-		if (lf > HF_JSONL_MAX || s->joining > JOIN_FREE +
-		    JOIN_EFFORT * r->stats.bytes || is_head(p + at, p + lf))
+		r->stats.joining += lf - at;
+		if (lf > HF_JSONL_MAX || r->stats.joining > JOIN_FREE +
+		    JOIN_EFFORT * offset(s, s->len) || is_head(p + at, p + lf))
 			return 0;
 		n = hf_lex_value(&lex, p + at, lf + (k > 0) - at);
 		if (n != SIZE_MAX) {
@@ -482,8 +482,10 @@ join(struct hf_jsonl *r, struct hf_jsonl_row *row, struct hf_err *err)
 			r->stats.lines += lines;
 			return 1;
 		}
-		if (k == 0)
+		if (k == 0) {
+			r->stats.open = true;
 			return 0;
+		}
 		at = lf + 1;
 	}
 	return 0;

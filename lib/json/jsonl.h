@@ -42,7 +42,12 @@ struct hf_jsonl_stats {
 				 * on from end may set it back after init */
 	uint64_t end;		/* offset where a later reading goes on:
 				 * behind the last whole line or row */
+	uint64_t joining;	/* bytes that joining has looked at; to be set
+				 * back like lines */
 	bool torn;		/* the last line is torn */
+	bool open;		/* what follows the last byte may still change
+				 * what was read: a row without its LF, a
+				 * string that goes on in the next line */
 };
 
 struct hf_jsonl {

@@ -33,6 +33,13 @@ add(struct hf_metrics *m, const char *kind, struct hf_str what)
 	m->activity[m->nactivity++] = hf_buf_steal(&b);
 }
 
+void
+hf_activity_release(struct hf_activity *o)
+{
+	while (o->n > 0)
+		free(o->tool[--o->n]);
+}
+
 /* ---- calls without results ---- */
 
 enum { CALLS_MAX = 128, ROWS_MAX = 1024 };
@@ -123,27 +130,25 @@ find_open(struct open_calls *o, const struct hf_fold *f,
 	return 0;
 }
 
-/* Adds an activity for each; *any says whether there was one. */
-static int
-open_tools(const struct hf_fold *f, const struct hf_figures *g,
-    struct hf_reread *again, struct hf_metrics *m, bool *any,
-    struct hf_err *err)
+int
+hf_activity_open(const struct hf_fold *f, const struct hf_figures *g,
+    struct hf_reread *again, struct hf_activity *out, struct hf_err *err)
 {
 	struct open_calls *o;
 	int rc;
 
-	*any = false;
+	out->state = g->state;
+	out->torn = again->src->torn;
 	if (g->group == HF_NONE)
 		return 0;
 	o = hf_calloc(1, sizeof(*o));
 	hf_blocks_init(&o->blocks);
 	rc = find_open(o, f, g, again, err);
 	for (size_t i = 0; i < o->n; i++) {
-		if (!o->call[i].done) {
-			add(m, "tool", hf_str(o->call[i].name));
-			*any = true;
-		}
-		free(o->call[i].name);
+		if (!o->call[i].done && out->n < HF_ACTIVITY_MAX)
+			out->tool[out->n++] = o->call[i].name;
+		else
+			free(o->call[i].name);
 	}
 	hf_blocks_release(&o->blocks);
 	free(o);
@@ -190,27 +195,25 @@ owned(const char *id, void *arg)
 		m->owned[m->nowned++] = hf_strdup(id);
 }
 
-int
-hf_activity(const struct hf_fold *f, const struct hf_figures *g,
-    struct hf_reread *again, const struct hf_measure *how,
-    struct hf_metrics *m, struct hf_err *err)
+void
+hf_activity(const struct hf_fold *f, const struct hf_activity *o,
+    const struct hf_measure *how, struct hf_metrics *m)
 {
 	const struct hf_session *s = f->session;
-	bool tools;
 
-	m->state = g->state;
+	m->state = o->state;
 	if (m->state == HF_STATE_BUSY)
 		add(m, "turn", HF_STR_NONE);
-	if (open_tools(f, g, again, m, &tools, err) < 0)
-		return -1;
+	for (size_t i = 0; i < o->n; i++)
+		add(m, "tool", hf_str(o->tool[i]));
 	/* What is proven unfinished is never idle (M13). */
-	if (tools || again->src->torn)
+	if (o->n > 0 || o->torn)
 		m->state = HF_STATE_BUSY;
 	if (m->state == HF_STATE_BUSY)
 		add(m, "turn", HF_STR_NONE);
 	if (f->queue > 0)
 		add(m, "queued-input", HF_STR_NONE);
-	if (again->src->torn)
+	if (o->torn)
 		add(m, "torn-tail", HF_STR_NONE);
 	m->quiet = quiet_seconds(f, m);
 	if (how->stale_check && s->agent->live != NULL)
@@ -225,5 +228,4 @@ hf_activity(const struct hf_fold *f, const struct hf_figures *g,
 		    m->live.waiting : "input"));
 	if (s->agent->owned != NULL && s->path != NULL)
 		s->agent->owned(s, owned, m);
-	return 0;
 }

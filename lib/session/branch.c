@@ -1,7 +1,7 @@
 #include "session/branch.h"
 
 /* Does a row descend from the one that names the leaf? */
-enum { MARK_NONE, MARK_YES, MARK_NO, MARK_PATH };
+enum { MARK_NONE, MARK_YES, MARK_NO, MARK_PATH, MARK_LOST };
 /* Calls of one message that are looked over. */
 enum { RESULTS_MAX = 64 };
 
@@ -11,9 +11,12 @@ parent(const struct hf_fold *f, uint32_t i)
 	const struct hf_node *n = hf_fold_node(f, i);
 	uint32_t up = HF_NONE;
 
-	if (n->link == HF_LINK_ID)
+	if (n->link == HF_LINK_ID) {
 		up = hf_fold_find(f, f->orphan[n->up]);
-	else if (n->link == HF_LINK_INDEX)
+		/* It may be among what a cursor left out. */
+		if (up == HF_NONE && f->based)
+			up = HF_NODE_OLD;
+	} else if (n->link == HF_LINK_INDEX)
 		up = n->up;
 	return up != i ? up : HF_NONE;
 }
@@ -24,7 +27,7 @@ parent(const struct hf_fold *f, uint32_t i)
  * met again on its own way is a cycle and descends from nothing.
  */
 static bool
-descends(const struct hf_fold *f, uint32_t from)
+descends(struct hf_fold *f, uint32_t from)
 {
 	uint32_t i;
 	unsigned mark;
@@ -36,27 +39,47 @@ descends(const struct hf_fold *f, uint32_t from)
 	}
 	mark = i != HF_NONE && hf_fold_node(f, i)->mark == MARK_YES ?
 	    MARK_YES : MARK_NO;
+	if (i != HF_NONE && hf_fold_node(f, i)->mark == MARK_LOST)
+		f->lost = true;
 	for (i = from; i != HF_NONE; i = parent(f, i)) {
 		if (hf_fold_node(f, i)->mark != MARK_PATH)
 			break;
-		hf_fold_node(f, i)->mark = mark & 3;
+		hf_fold_node(f, i)->mark = mark & 7;
 	}
 	return mark == MARK_YES;
 }
 
-/* The newest row that descends from the hint, itself if none does. */
+/* The node that the hint names, as far as it is known. */
 static uint32_t
-hinted(const struct hf_fold *f)
+hint_node(struct hf_fold *f)
 {
-	uint32_t x = hf_fold_find(f, f->hint), i;
+	bool same = f->hint == f->old_hint;
+	uint32_t x = same && f->hint_old ? HF_NODE_BASE :
+	    hf_fold_find(f, f->hint);
+
+	if (f->based && x == HF_NONE && !(same && f->hint_none))
+		f->lost = true;
+	return x;
+}
+
+/*
+ * The newest row that descends from the hint, itself if none does. When that
+ * was left out, rows that come from elsewhere may or may not.
+ */
+static uint32_t
+hinted(struct hf_fold *f)
+{
+	uint32_t x = hint_node(f), i;
 
 	if (x == HF_NONE || !hf_fold_main(f, hf_fold_node(f, x)->flags))
 		return HF_NONE;
 	hf_fold_node(f, x)->mark = MARK_YES;
+	if (f->based && x == HF_NODE_BASE)
+		hf_fold_node(f, HF_NODE_OLD)->mark = MARK_LOST;
 	for (i = f->nnodes; i-- > 0; ) {
 		if (!hf_fold_main(f, hf_fold_node(f, i)->flags))
 			continue;
-		if (descends(f, i))
+		if (descends(f, i) || f->lost)
 			return i;
 	}
 	return x;

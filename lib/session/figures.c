@@ -10,10 +10,10 @@ struct walk {
 	size_t place;		/* on the branch */
 	uint32_t kept;		/* of the last compaction, in the kept ids */
 	size_t reset;		/* place of the last reset */
+	uint32_t anchor;	/* as in struct hf_figures_at */
 	enum hf_row_kind before;	/* kind of the row before that says
 					 * something */
 	bool ack;		/* the seed's acknowledgement was seen */
-	uint32_t ack_call;
 };
 
 static void
@@ -44,7 +44,7 @@ compaction(struct walk *w, const struct hf_node *n)
 
 	g->compactions++;
 	g->visible = w->place;
-	g->estimate = HF_NONE;
+	g->estimate = w->anchor = HF_NONE;
 	w->kept = n->call;
 	no_group(g);
 	if (n->flags & HF_ROW_KEEPS_CONTEXT) {
@@ -68,6 +68,7 @@ reset(struct walk *w)
 	g->seeded = false;
 	g->visible = w->reset = w->place;
 	g->estimate = hf_branch_next(w->f, w->i);
+	w->anchor = w->i;
 	w->kept = HF_NONE;
 	no_group(g);
 	void_context(g);
@@ -196,6 +197,7 @@ context(struct walk *w, const struct hf_node *n)
 	g->context = hf_fold_context(w->f, best);
 	g->from = n->flags & HF_ROW_KEEPS_CONTEXT ? "compaction" : "usage";
 	g->estimate = hf_branch_next(w->f, w->i);
+	w->anchor = w->i;
 }
 
 static void
@@ -267,22 +269,57 @@ find_kept(const struct walk *w, const struct hf_branch *b)
 		w->g->kept = place;
 }
 
-void
-hf_figures_count(struct hf_fold *f, const struct hf_branch *b,
-    struct hf_figures *g)
+/* Sets the walk at its start; behind the base, if there is one. */
+static void
+begin(struct walk *w, const struct hf_branch *b,
+    const struct hf_figures_at *base)
 {
-	struct walk w = { .f = f, .g = g, .kept = HF_NONE, .reset = SIZE_MAX };
+	struct hf_figures *g = w->g;
 
+	w->kept = HF_NONE;
+	w->reset = SIZE_MAX;
+	w->before = HF_ROW_OTHER;
+	/* Estimates from the first row on have no row that they follow. */
+	w->anchor = HF_CALL_OLD;
+	w->i = b->first;
 	memset(g, 0, sizeof(*g));
 	void_context(g);
 	no_group(g);
 	g->estimate = b->first;
-	w.before = HF_ROW_OTHER;
+	if (base == NULL)
+		return;
+	*g = base->g;
+	w->anchor = base->anchor;
+	w->before = (enum hf_row_kind)base->before;
+	w->ack = base->ack;
+	w->i = hf_branch_next(w->f, HF_NODE_BASE);
+	g->estimate = base->anchor != HF_NONE ? w->i : HF_NONE;
+}
+
+static void
+keep_state(const struct walk *w, struct hf_figures_at *at)
+{
+	at->g = *w->g;
+	at->anchor = w->anchor;
+	at->before = (uint8_t)w->before;
+	at->ack = w->ack;
+}
+
+void
+hf_figures_count(struct hf_fold *f, const struct hf_branch *b,
+    const struct hf_figures_at *base, struct hf_figures *g,
+    struct hf_figures_at *at, uint32_t from)
+{
+	struct walk w = { .f = f, .g = g };
+
+	begin(&w, b, base);
 	for (uint32_t i = 0; i < f->ncalls; i++)
 		hf_fold_call(f, i)->seen = false;
-	for (w.i = b->first; w.i != HF_NONE; w.i = hf_branch_next(f, w.i)) {
+	for (; w.i != HF_NONE; w.i = hf_branch_next(f, w.i)) {
 		row(&w, hf_fold_node(f, w.i));
 		w.place++;
+		if (at != NULL && w.i >= from)
+			keep_state(&w, &at[w.i - from]);
 	}
 	find_kept(&w, b);
 }

@@ -26,9 +26,24 @@ struct hf_figures {
 	size_t visible, kept;		/* as in struct hf_path */
 };
 
-/* b as hf_branch_find made it. */
+/* How far the walk had come behind a row: enough to go on from there. */
+struct hf_figures_at {
+	struct hf_figures g;	/* visible and kept say nothing */
+	uint32_t anchor;	/* g.estimate is what follows this node;
+				 * HF_NONE: nothing is estimated */
+	uint8_t before;		/* enum hf_row_kind */
+	bool ack;
+};
+/* A group that begins among the rows that a cursor left out. */
+#define HF_CALL_OLD	(HF_NONE - 1)
+
+/* b as hf_branch_find made it. base: where to go on behind HF_NODE_BASE, if
+ * f is based and the branch leads there; else NULL. at, if not NULL, gets
+ * the last of the nodes from index from on, and their states: an entry for
+ * each node, of which those on the branch are set. */
 void	hf_figures_count(struct hf_fold *f, const struct hf_branch *b,
-	    struct hf_figures *g);
+	    const struct hf_figures_at *base, struct hf_figures *g,
+	    struct hf_figures_at *at, uint32_t from);
 /* The branch as a list, the caller's. */
 void	hf_figures_path(const struct hf_fold *f, const struct hf_branch *b,
 	    const struct hf_figures *g, struct hf_path *path);

@@ -33,6 +33,8 @@ hf_fold_release(struct hf_fold *f)
 	free(f->orphan);
 	free(f->by_call.slot);
 	free(f->kept);
+	free(f->known.v);
+	free(f->await);
 	memset(f, 0, sizeof(*f));
 }
 
@@ -101,6 +103,12 @@ static int64_t
 widen(const struct hf_fold *f, uint32_t v)
 {
 	return v & WIDE ? (int64_t)f->wide[v & ~WIDE] : v;
+}
+
+uint32_t
+hf_fold_narrow(struct hf_fold *f, int64_t v)
+{
+	return v < 0 ? NO_CONTEXT : narrow(f, v);
 }
 
 int64_t
@@ -188,6 +196,61 @@ hf_fold_find(const struct hf_fold *f, uint64_t id)
 	return lookup(f, &f->by_id, id, node_key);
 }
 
+/* ---- what a cursor left out ---- */
+
+bool
+hf_known_has(const struct hf_known *k, uint64_t hash)
+{
+	uint32_t want = (uint32_t)(hash >> (64 - HF_KNOWN_BITS));
+	uint32_t from = 0, to = k->n, mid;
+
+	while (from < to) {
+		mid = from + (to - from) / 2;
+		if (k->v[mid] == want)
+			return true;
+		if (k->v[mid] < want)
+			from = mid + 1;
+		else
+			to = mid;
+	}
+	return false;
+}
+
+void
+hf_fold_await(struct hf_fold *f, uint64_t id)
+{
+	append(&f->await, &f->nawait, &f->await_cap, id);
+}
+
+void
+hf_fold_put_orphan(struct hf_fold *f, uint64_t id)
+{
+	append(&f->orphan, &f->norphans, &f->orphan_cap, id);
+}
+
+/* An id that this fold has not seen: may it be one that was left out, or
+ * one that a row there waits for? */
+static void
+unseen_id(struct hf_fold *f, const struct hf_row *row, uint64_t id)
+{
+	if (hf_known_has(&f->known, id) ||
+	    (f->known.full && (row->flags & HF_ROW_REPLACES)))
+		f->lost = true;
+	for (uint32_t i = 0; i < f->nawait; i++)
+		if (f->await[i] == id)
+			f->lost = true;
+}
+
+/* The same of a call. Only side questions show one again that is long
+ * over. */
+static void
+unseen_call(struct hf_fold *f, const struct hf_row *row, uint64_t call)
+{
+	if (hf_known_has(&f->known, call) ||
+	    (f->known.full && (row->flags & HF_ROW_SIDECHAIN)))
+		f->lost = true;
+}
+
 /* ---- calls ---- */
 
 /*
@@ -234,32 +297,69 @@ call_room(struct hf_fold *f)
 }
 
 static uint32_t
-call_new(struct hf_fold *f, const struct hf_row *row, uint64_t call,
-    uint64_t request)
+call_add(struct hf_fold *f, const struct hf_call *new)
 {
 	struct hf_slot *at;
 	struct hf_call *c, *head;
 
-	if (f->ncalls == HF_NONE - 1)
+	if (f->ncalls == HF_NONE - 2)
 		return HF_NONE;
 	grow(&f->by_call);
-	at = probe(f, &f->by_call, call, call_key);
+	at = probe(f, &f->by_call, new->call, call_key);
 	c = call_room(f);
-	c->call = call;
-	c->request = (uint32_t)request;
-	set_usage(f, c, &row->usage);
-	c->best = HF_NONE;
+	*c = *new;
 	c->next = HF_NONE;
-	c->inherited = (row->flags & HF_ROW_INHERITED) != 0;
-	c->side = (row->flags & HF_ROW_SIDECHAIN) != 0;
 	if (at->index == 0) {
-		put(&f->by_call, at, call, f->ncalls);
+		put(&f->by_call, at, new->call, f->ncalls);
 	} else {
 		head = hf_fold_call(f, at->index - 1);
 		c->next = head->next;
 		head->next = f->ncalls;
 	}
 	return f->ncalls++;
+}
+
+static uint32_t
+call_new(struct hf_fold *f, const struct hf_row *row, uint64_t call,
+    uint64_t request)
+{
+	struct hf_call c = { .call = call, .request = (uint32_t)request,
+	    .best = HF_NONE };
+
+	unseen_call(f, row, call);
+	set_usage(f, &c, &row->usage);
+	c.inherited = (row->flags & HF_ROW_INHERITED) != 0;
+	c.side = (row->flags & HF_ROW_SIDECHAIN) != 0;
+	return call_add(f, &c);
+}
+
+uint32_t
+hf_fold_put_call(struct hf_fold *f, const struct hf_call *c,
+    const struct hf_usage *u, int64_t best_output)
+{
+	struct hf_call new = *c;
+
+	set_usage(f, &new, u);
+	new.best_output = narrow(f, best_output);
+	return call_add(f, &new);
+}
+
+struct hf_usage
+hf_fold_usage(const struct hf_fold *f, const struct hf_call *c,
+    int64_t *best_output)
+{
+	if (best_output != NULL)
+		*best_output = widen(f, c->best_output);
+	return (struct hf_usage){ widen(f, c->input),
+	    widen(f, c->cache_read), widen(f, c->cache_write),
+	    widen(f, c->output) };
+}
+
+void
+hf_fold_spent(struct hf_fold *f, const struct hf_usage *u, int64_t calls)
+{
+	usage_add(&f->extra, u);
+	f->extra_calls = plus(f->extra_calls, calls);
 }
 
 /*
@@ -332,9 +432,7 @@ hf_fold_total(const struct hf_fold *f, struct hf_usage *total, int64_t *calls)
 		c = hf_fold_call(f, i);
 		if (c->inherited)
 			continue;
-		u = (struct hf_usage){ widen(f, c->input),
-		    widen(f, c->cache_read), widen(f, c->cache_write),
-		    widen(f, c->output) };
+		u = hf_fold_usage(f, c, NULL);
 		usage_add(total, &u);
 		++*calls;
 	}
@@ -375,11 +473,13 @@ link_to(struct hf_node *n, uint32_t up)
 /* Puts n in the place of the row that has an id, and so that one and what
  * is behind it off the branch. */
 static void
-link_before(const struct hf_fold *f, struct hf_node *n, struct hf_str id)
+link_before(struct hf_fold *f, struct hf_node *n, struct hf_str id)
 {
 	uint32_t i = hf_fold_find(f, hash_of(id));
 
 	link_to(n, HF_NONE);
+	if (f->based && (i == HF_NONE || i == HF_NODE_BASE))
+		f->lost = true;
 	if (i == HF_NONE)
 		return;
 	n->link = hf_fold_node(f, i)->link;
@@ -461,6 +561,8 @@ place(struct hf_fold *f, const struct hf_row *row, uint32_t call)
 	if (at != NULL && at->index != 0) {
 		i = at->index - 1;
 		n = hf_fold_node(f, i);
+		if (f->based && i == HF_NODE_BASE)
+			f->lost = true;
 		if (n->off == row->ref.off && n->part == row->ref.part) {
 			same = i;
 			i = HF_NONE;
@@ -475,6 +577,8 @@ place(struct hf_fold *f, const struct hf_row *row, uint32_t call)
 		fill(f, n, row, call);
 		return i;
 	}
+	if (id != 0 && at->index == 0)
+		unseen_id(f, row, id);
 	if ((i = node_new(f)) == HF_NONE)
 		return HF_NONE;
 	n = hf_fold_node(f, i);
@@ -483,6 +587,23 @@ place(struct hf_fold *f, const struct hf_row *row, uint32_t call)
 	fill(f, n, row, call);
 	if (at != NULL)
 		put(&f->by_id, at, id, i);
+	return i;
+}
+
+uint32_t
+hf_fold_put_node(struct hf_fold *f, const struct hf_node *node)
+{
+	uint32_t i = node_new(f);
+	struct hf_slot *at;
+
+	if (i == HF_NONE)
+		return HF_NONE;
+	*hf_fold_node(f, i) = *node;
+	if (node->id == 0)
+		return i;
+	grow(&f->by_id);
+	at = probe(f, &f->by_id, node->id, node_key);
+	put(&f->by_id, at, node->id, i);
 	return i;
 }
 
@@ -695,24 +816,31 @@ recognised(const struct hf_fold *f, const struct hf_scan *sc,
 	    f->session->agent->label);
 }
 
+void
+hf_fold_scan_init(struct hf_fold *f, struct hf_scan *sc)
+{
+	memset(sc, 0, sizeof(*sc));
+	hf_arena_init(&sc->arena);
+	sc->session = f->session;
+	sc->own = hf_calloc(1, f->session->agent->own_size);
+	sc->emit = emit;
+	sc->to = f;
+}
+
 int
 hf_fold_run(struct hf_fold *f, struct hf_scan *sc, struct hf_source *src,
     struct hf_err *err)
 {
 	const struct hf_agent *agent = f->session->agent;
 	struct hf_record rec;
-	int rc;
+	int rc = 0;
 
-	memset(sc, 0, sizeof(*sc));
-	hf_arena_init(&sc->arena);
-	sc->session = f->session;
-	sc->own = hf_calloc(1, agent->own_size);
-	sc->emit = emit;
-	sc->to = f;
-	while ((rc = hf_source_next(src, &rec, err)) > 0) {
+	while (!f->lost && (rc = hf_source_next(src, &rec, err)) > 0) {
 		hf_fold_begin(f, &rec);
 		agent->row(sc, &rec);
 		hf_fold_end(f, &rec);
 	}
+	if (f->lost)
+		return 0;
 	return rc < 0 ? -1 : recognised(f, sc, src, err);
 }

@@ -33,7 +33,7 @@ struct hf_node {
 	uint16_t flags;		/* HF_ROW_* */
 	uint16_t item;
 	uint8_t part, kind, turn;
-	uint8_t link : 2, mark : 2;
+	uint8_t link : 2, mark : 3;
 };
 
 struct hf_call {
@@ -60,6 +60,26 @@ struct hf_slots {
 	struct hf_slot *slot;
 	size_t cap, used;
 };
+
+/*
+ * Ids of rows and calls of which nothing else is kept: the first KNOWN_BITS
+ * bits of their hashes, sorted. One that is not among them was not there;
+ * one that is was there but for one time in two thousand. Of more than
+ * HF_KNOWN_MAX nothing is kept (full).
+ */
+enum { HF_KNOWN_BITS = 24, HF_KNOWN_MAX = 8192, HF_AWAIT_MAX = 64 };
+struct hf_known {
+	uint32_t *v;
+	uint32_t n;
+	bool full;
+};
+
+/*
+ * The two nodes that a fold begins with when it goes on from a cursor that
+ * left rows out: the first stands for all of these, the second for the last
+ * one of them that is on the branch (figures.h has what the walk knew there).
+ */
+enum { HF_NODE_OLD, HF_NODE_BASE, HF_NODES_BASE };
 
 struct hf_fold {
 	struct hf_session *session;
@@ -102,6 +122,19 @@ struct hf_fold {
 	uint64_t seq;
 	struct hf_hash128 chain;
 
+	/* Of a fold that goes on from a cursor. */
+	bool based;		/* it begins with the two nodes */
+	bool lost;		/* a row refers to what was left out: all has
+				 * to be read afresh */
+	bool hint_old, hint_none;	/* the row that the hint names was
+				 * left out; is not there */
+	uint64_t old_hint;	/* the hint that these two are said of */
+	struct hf_known known;	/* what was left out */
+	uint64_t *await;	/* hashes of parents' ids that were not there
+				 * among what was left out */
+	uint32_t nawait;
+	size_t await_cap;
+
 	struct hf_ref ref;	/* of the record at hand */
 	unsigned seen;		/* SIDECHAIN, INHERITED, ERROR in it */
 	bool means;		/* it counts for the revision */
@@ -110,9 +143,9 @@ struct hf_fold {
 void	hf_fold_init(struct hf_fold *f, struct hf_session *s,
 	    const struct hf_source *src);
 void	hf_fold_release(struct hf_fold *f);
-/* Reads all records of src, translated by the session's agent. sc is made
- * by this and lives on (hf_fold_scan_release). Errors: of the source;
- * HF_E_EMPTY, HF_E_NOT_A_SESSION, HF_E_UNSUPPORTED. */
+/* Reads all records of src that are left, translated by the session's agent.
+ * sc lives on (hf_fold_scan_release). Ends early when f is lost. Errors: of
+ * the source; HF_E_EMPTY, HF_E_NOT_A_SESSION, HF_E_UNSUPPORTED. */
 int	hf_fold_run(struct hf_fold *f, struct hf_scan *sc,
 	    struct hf_source *src, struct hf_err *err);
 void	hf_fold_scan_release(struct hf_scan *sc);
@@ -131,6 +164,24 @@ void	hf_fold_total(const struct hf_fold *f, struct hf_usage *total,
 	    int64_t *calls);
 /* "sha256:…" over the meaningful rows so far. */
 void	hf_fold_digest(const struct hf_fold *f, char out[HF_DIGEST_LEN]);
+
+/* Is the hash of an id among those left out? */
+bool	hf_known_has(const struct hf_known *k, uint64_t hash);
+/* Puts back what a cursor had: a node with its id, a call. */
+uint32_t hf_fold_put_node(struct hf_fold *f, const struct hf_node *n);
+uint32_t hf_fold_put_call(struct hf_fold *f, const struct hf_call *c,
+	    const struct hf_usage *u, int64_t best_output);
+/* What a call spent; the output of its row at best. */
+struct hf_usage hf_fold_usage(const struct hf_fold *f,
+	    const struct hf_call *c, int64_t *best_output);
+uint32_t hf_fold_narrow(struct hf_fold *f, int64_t v);
+/* Spent outside the calls, or by calls that are no longer kept. */
+void	hf_fold_spent(struct hf_fold *f, const struct hf_usage *u,
+	    int64_t calls);
+void	hf_fold_await(struct hf_fold *f, uint64_t id);
+void	hf_fold_put_orphan(struct hf_fold *f, uint64_t id);
+/* Makes sc ready for the session's agent, its rows to go to f. */
+void	hf_fold_scan_init(struct hf_fold *f, struct hf_scan *sc);
 
 /* The context that a row states, -1 for none. */
 int64_t	hf_fold_context(const struct hf_fold *f, const struct hf_node *n);

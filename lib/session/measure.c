@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "base/io.h"
-#include "session/activity.h"
 #include "session/capacity.h"
+#include "session/cursor.h"
 
 enum { TAIL = 4096, CUT = 1024 };
 
@@ -73,8 +73,8 @@ hf_file_id_same(const struct hf_file_id *a, const struct hf_file_id *b)
 	    a->mtime_ns == b->mtime_ns && strcmp(a->tail, b->tail) == 0;
 }
 
-bool
-hf_measure_in_store(const struct hf_session *s)
+static bool
+in_store(const struct hf_session *s)
 {
 	char *root, *store = NULL, *path = NULL, *file;
 	bool in = false;
@@ -100,7 +100,7 @@ hf_measure_in_store(const struct hf_session *s)
 
 struct measuring {
 	struct hf_session *session;
-	const struct hf_measure *how;
+	struct hf_measure how;
 	struct hf_source own;		/* if it was opened here */
 	struct hf_source *src;
 	struct hf_fold fold;
@@ -108,6 +108,12 @@ struct measuring {
 	struct hf_branch branch;
 	struct hf_figures figures;
 	struct hf_reread again;
+	struct hf_activity open;
+	uint64_t limit;			/* bytes of the file */
+	struct hf_cursor cursor;	/* what is known from before */
+	bool based;			/* the branch goes on there */
+	struct hf_cursor_end *end;	/* for the next one; NULL: none is
+					 * wanted */
 };
 
 /*
@@ -164,11 +170,11 @@ fill(struct measuring *me, struct hf_metrics *m, struct hf_err *err)
 	m->errors = f->errors;
 	m->seq = f->seq;
 	hf_fold_digest(f, m->digest);
-	hf_capacity(f, f->window > 0 ? f->window : me->scan.window, me->how,
+	hf_capacity(f, f->window > 0 ? f->window : me->scan.window, &me->how,
 	    m);
 	if (tokens(me, m, err) < 0)
 		return -1;
-	return hf_activity(f, g, &me->again, me->how, m, err);
+	return hf_activity_open(f, g, &me->again, &me->open, err);
 }
 
 static void
@@ -181,57 +187,255 @@ init(struct hf_metrics *m)
 }
 
 /*
- * Opens what is to be measured. The file is identified first and read no
- * further than it was long by then, so that what is said of it and what
- * was read are the same bytes.
+ * What is to be measured. The file is identified first and read no further
+ * than it was long by then, so that what is said of it and what was read are
+ * the same bytes.
  */
 static int
-start(struct measuring *me, struct hf_source *src, struct hf_metrics *m,
-    struct hf_err *err)
+identify(struct measuring *me, struct hf_metrics *m, struct hf_err *err)
 {
 	struct hf_session *s = me->session;
-	struct hf_file_id id;
-	uint64_t limit = me->how->limit > 0 ? me->how->limit : UINT64_MAX;
 
-	if (s->agent == NULL && src == NULL &&
-	    hf_session_peek(s->path, s, err) < 0)
+	me->limit = me->how.limit > 0 ? me->how.limit : UINT64_MAX;
+	if (s->path == NULL)
+		return 0;
+	if (hf_measure_file(s->path, &m->file, err) < 0)
 		return -1;
-	if (s->path != NULL) {
-		if (hf_measure_file(s->path, &id, err) < 0)
-			return -1;
-		if (m != NULL)
-			m->file = id;
-		s->size = (int64_t)id.size;
-		s->mtime = id.mtime_ns / 1000000;
-		if (id.size < limit)
-			limit = id.size;
-	}
+	s->size = (int64_t)m->file.size;
+	s->mtime = m->file.mtime_ns / 1000000;
+	if (m->file.size < me->limit)
+		me->limit = m->file.size;
+	return 0;
+}
+
+static int
+start(struct measuring *me, struct hf_source *src, struct hf_err *err)
+{
 	me->src = src;
 	if (src == NULL) {
-		if (hf_source_open(&me->own, s, limit, err) < 0)
+		if (hf_source_open(&me->own, me->session, me->limit, err) < 0)
 			return -1;
 		me->src = &me->own;
 	}
-	me->src->strict = me->how->strict;
-	me->src->explain = me->how->explain;
+	me->src->strict = me->how.strict;
+	me->src->explain = me->how.explain;
 	/* Nobody looks further into a string here, but for a path. */
 	me->src->cut = CUT;
 	return 0;
 }
 
-/* The fold and the branch; the scan and the source live on. */
-static int
-read_all(struct measuring *me, struct hf_path *path, struct hf_err *err)
+static void
+stop(struct measuring *me)
 {
+	hf_activity_release(&me->open);
+	hf_fold_release(&me->fold);
+	hf_fold_scan_release(&me->scan);
+	if (me->src == &me->own)
+		hf_source_close(&me->own);
+	me->src = NULL;
+}
+
+/* The branch and what it says, once all rows are in. */
+static void
+conclude(struct measuring *me, struct hf_path *path)
+{
+	struct hf_fold *f = &me->fold;
+
+	if (me->end != NULL)
+		hf_cursor_prepare(f, me->end);
+	hf_branch_find(f, &me->branch);
+	me->based = f->based && me->branch.first == HF_NODE_BASE;
+	hf_figures_count(f, &me->branch, me->based ? &me->cursor.base : NULL,
+	    &me->figures, me->end != NULL ? me->end->at : NULL,
+	    me->end != NULL ? me->end->from : 0);
+	me->session->prompted = f->prompted;
+	if (path != NULL)
+		hf_figures_path(f, &me->branch, &me->figures, path);
+}
+
+/*
+ * What a glance at the file, or an earlier measuring, told of the session
+ * may be older than what its rows say: what the path tells stays.
+ */
+static void
+forget(struct hf_session *s)
+{
+	struct hf_session new;
+	bool subagent = s->subagent;
+
+	hf_session_init(&new);
+	new.agent = s->agent;
+	hf_session_set(&new.id, hf_str(s->id));
+	hf_session_set(&new.path, hf_str(s->path));
+	new.size = s->size;
+	new.mtime = s->mtime;
+	hf_session_release(s);
+	*s = new;
+	if (s->path != NULL && s->agent->by_path != NULL)
+		s->agent->by_path(s);
+	s->subagent = s->subagent || subagent;
+}
+
+/* Everything from the beginning; the scan and the source live on. */
+static int
+read_all(struct measuring *me, struct hf_source *src, struct hf_path *path,
+    struct hf_err *err)
+{
+	if (start(me, src, err) < 0)
+		return -1;
+	forget(me->session);
 	hf_fold_init(&me->fold, me->session, me->src);
+	hf_fold_scan_init(&me->fold, &me->scan);
 	if (hf_fold_run(&me->fold, &me->scan, me->src, err) < 0)
 		return -1;
-	hf_branch_find(&me->fold, &me->branch);
-	hf_figures_count(&me->fold, &me->branch, &me->figures);
-	me->session->prompted = me->fold.prompted;
-	if (path != NULL)
-		hf_figures_path(&me->fold, &me->branch, &me->figures, path);
+	conclude(me, path);
 	return 0;
+}
+
+/* Does the branch, or what may be open on it, lead to what was left out? */
+static bool
+is_lost(const struct measuring *me)
+{
+	const struct hf_fold *f = &me->fold;
+
+	return f->lost || (f->based && (me->branch.first == HF_NODE_OLD ||
+	    (me->figures.group != HF_NONE &&
+	    me->figures.group <= HF_NODE_BASE)));
+}
+
+/* What the path tells may have changed since: another name, another file of
+ * the same session. False: it leads elsewhere now. */
+static bool
+by_path(struct hf_session *s)
+{
+	char *was = hf_strdup(s->path);
+	bool same;
+
+	if (s->agent->by_path != NULL)
+		s->agent->by_path(s);
+	same = strcmp(s->path, was) == 0;
+	free(was);
+	return same;
+}
+
+/* Only what was appended. 1; 0 when that does not do; -1. */
+static int
+read_on(struct measuring *me, struct hf_err *err)
+{
+	struct hf_session *s = me->session;
+
+	if (!me->cursor.resumes || start(me, NULL, err) < 0 ||
+	    !hf_cursor_resume(&me->cursor, me->src, s))
+		return 0;
+	hf_fold_init(&me->fold, s, me->src);
+	if (!hf_cursor_load(&me->cursor, &me->fold, &me->scan))
+		return 0;
+	if (hf_fold_run(&me->fold, &me->scan, me->src, err) < 0)
+		return err->code == HF_E_CANCELLED ? -1 : 0;
+	if (me->fold.lost)
+		return 0;
+	conclude(me, NULL);
+	return !is_lost(me) && by_path(s);
+}
+
+/* What depends on the clock and on processes. */
+static void
+say(struct measuring *me, const struct hf_activity *open, struct hf_metrics *m)
+{
+	me->how.stale_check = me->how.stale_check &&
+	    in_store(me->session);
+	hf_activity(&me->fold, open, &me->how, m);
+}
+
+/* The file is the same, and so is all that it says. */
+static void
+repeat(struct measuring *me, struct hf_metrics *m)
+{
+	const struct hf_cursor *c = &me->cursor;
+	struct hf_file_id file = m->file;
+
+	*m = c->m;
+	m->quiet = -1;
+	m->file = file;
+	hf_fold_init(&me->fold, me->session, NULL);
+	me->fold.peak = c->peak;
+	me->fold.time = c->time;
+	me->fold.queue = c->queue;
+	hf_capacity(&me->fold, c->window, &me->how, m);
+	m->cursor = hf_strndup(me->how.cursor.s, me->how.cursor.n);
+	say(me, &c->open, m);
+}
+
+/* Fills m, once all rows are in. */
+static int
+finish(struct measuring *me, struct hf_metrics *m, struct hf_err *err)
+{
+	struct hf_cursor_in in = { &me->fold, &me->branch,
+		&me->figures, me->end, me->based ? &me->cursor.base : NULL,
+		me->src, m, &me->open, NULL, me->scan.window };
+	size_t n = me->session->agent->own_size;
+	void *own;
+	int rc;
+
+	/* Reading rows again changes what the agent keeps. */
+	in.own = own = hf_malloc(n);
+	if (n > 0)
+		memcpy(own, me->scan.own, n);
+	hf_reread_init(&me->again, me->src, &me->scan);
+	rc = fill(me, m, err);
+	hf_reread_release(&me->again);
+	if (rc == 0 && me->end != NULL)
+		m->cursor = hf_cursor_write(&in);
+	free(own);
+	if (rc == 0)
+		say(me, &me->open, m);
+	return rc;
+}
+
+/* By the cursor of an earlier measuring. 1, 0 it is of no use, -1. */
+static int
+by_cursor(struct measuring *me, struct hf_metrics *m, struct hf_err *err)
+{
+	int rc;
+
+	if (!hf_cursor_open(&me->cursor, me->how.cursor, me->session) ||
+	    !by_path(me->session))
+		return 0;
+	if (identify(me, m, err) < 0)
+		return -1;
+	if (hf_file_id_same(&me->cursor.file, &m->file)) {
+		repeat(me, m);
+		return 1;
+	}
+	/* Touched, or changed in its place. */
+	if (me->cursor.file.size >= m->file.size ||
+	    me->cursor.file.dev != m->file.dev ||
+	    me->cursor.file.ino != m->file.ino)
+		return 0;
+	rc = read_on(me, err);
+	return rc > 0 && finish(me, m, err) < 0 ? 0 : rc;
+}
+
+/* Without the cursor. known: whose session it is was told by the caller. */
+static int
+afresh(struct measuring *me, struct hf_source *src, bool known,
+    struct hf_metrics *m, struct hf_path *path, struct hf_err *err)
+{
+	struct hf_session *s = me->session;
+	char *file;
+	int rc = 0;
+
+	if (!known) {
+		file = hf_strdup(s->path);
+		hf_session_release(s);
+		rc = hf_session_peek(file, s, err);
+		free(file);
+	}
+	if (rc < 0 || identify(me, m, err) < 0)
+		return -1;
+	if (read_all(me, src, path, err) < 0)
+		return -1;
+	return finish(me, m, err);
 }
 
 int
@@ -239,34 +443,37 @@ hf_measure(struct hf_session *s, struct hf_source *src,
     const struct hf_measure *how, struct hf_metrics *m, struct hf_path *path,
     struct hf_err *err)
 {
-	struct measuring me = { .session = s, .how = how };
+	struct measuring me = { .session = s, .how = *how };
 	struct hf_metrics got;
 	struct hf_path p = { NULL, 0, 0, 0 };
-	int rc = -1;
+	bool known = s->agent != NULL || src != NULL;
+	int rc = 0;
 
 	init(&got);
-	if (start(&me, src, &got, err) < 0 ||
-	    read_all(&me, path != NULL ? &p : NULL, err) < 0)
-		goto out;
-	if (m != NULL) {
-		hf_reread_init(&me.again, me.src, &me.scan);
-		rc = fill(&me, &got, err);
-		hf_reread_release(&me.again);
-		if (rc < 0)
-			goto out;
+	if (m != NULL && src == NULL && how->keep && s->path != NULL)
+		me.end = hf_calloc(1, sizeof(*me.end));
+	if (path == NULL && src == NULL && s->path != NULL &&
+	    how->cursor.n > 0 && !how->strict && !how->explain)
+		rc = by_cursor(&me, &got, err);
+	if (rc == 0) {
+		stop(&me);
+		hf_metrics_release(&got);
+		init(&got);
+		rc = afresh(&me, src, known, &got, path != NULL ? &p : NULL,
+		    err);
+	}
+	if (rc >= 0 && m != NULL) {
 		*m = got;
 		init(&got);
 	}
-	if (path != NULL)
+	if (rc >= 0 && path != NULL) {
 		*path = p;
-	p.row = NULL;
-	rc = 0;
-out:
+		p.row = NULL;
+	}
 	hf_path_release(&p);
 	hf_metrics_release(&got);
-	hf_fold_release(&me.fold);
-	hf_fold_scan_release(&me.scan);
-	if (me.src == &me.own)
-		hf_source_close(&me.own);
-	return rc;
+	hf_cursor_release(&me.cursor);
+	free(me.end);
+	stop(&me);
+	return rc < 0 ? -1 : 0;
 }

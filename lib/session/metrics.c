@@ -28,6 +28,8 @@ hf_metrics_release(struct hf_metrics *m)
 		free(m->activity[--m->nactivity]);
 	while (m->nowned > 0)
 		free(m->owned[--m->nowned]);
+	free(m->cursor);
+	m->cursor = NULL;
 }
 
 void
@@ -230,6 +232,7 @@ metrics_node(struct hf_jtree *t, const struct hf_metrics *m)
 	counts(t, o, m);
 	hf_jset(t, o, "revision", revision_node(t, m));
 	hf_jset(t, o, "file", file_node(t, &m->file));
+	hf_jset_cstr(t, o, "cursor", m->cursor);
 	return o;
 }
 
@@ -360,7 +363,7 @@ get_metrics(const struct hf_jval *o, struct hf_metrics *m, struct hf_err *err)
 	static const char *const cap[] = { "transcript", "option", "host",
 		"config", "table", "usage", "unknown" };
 	const struct hf_jval *r = hf_json_get(o, "revision");
-	struct hf_str state = hf_json_get_str(o, "state");
+	struct hf_str state = hf_json_get_str(o, "state"), a;
 	int64_t quiet;
 
 	if (need_count(o, "tokens", "metrics.tokens", &m->tokens, err) < 0 ||
@@ -390,6 +393,9 @@ get_metrics(const struct hf_jval *o, struct hf_metrics *m, struct hf_err *err)
 	m->seq = (uint64_t)hf_json_count(hf_json_get(r, "seq"));
 	get_text(hf_json_get_str(r, "digest"), m->digest, sizeof(m->digest));
 	get_file(hf_json_get(o, "file"), &m->file);
+	a = hf_json_get_str(o, "cursor");
+	if (a.n > 0)
+		m->cursor = hf_strndup(a.s, a.n);
 	return 0;
 }
 

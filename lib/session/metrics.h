@@ -41,6 +41,7 @@ struct hf_metrics {
 	uint64_t seq;			/* meaningful rows */
 	char digest[HF_DIGEST_LEN];	/* "sha256:…" over them */
 	struct hf_file_id file;
+	char *cursor;			/* own; NULL: none */
 };
 void	hf_metrics_release(struct hf_metrics *m);
 
@@ -66,16 +67,16 @@ struct hf_measure {
 	int64_t capacity_host;		/* hook or statusline; 0: none */
 	uint64_t limit;			/* bytes of the file; 0: all */
 	bool strict, explain;
-	bool stale_check;	/* ask live marks and quiet time (not for a
-				 * transcript that lies outside the agent's
-				 * own store: a copy says nothing of that) */
+	bool stale_check;	/* ask live marks and quiet time, if the
+				 * transcript lies in its agent's own store:
+				 * a copy elsewhere says nothing of that */
+	struct hf_str cursor;	/* of an earlier measuring; none. One that is
+				 * of no use is as good as none */
+	bool keep;		/* make a cursor for the next time */
 };
 
-/* Does the transcript lie in its agent's own store? What stale_check asks
- * means something only there. */
-bool	hf_measure_in_store(const struct hf_session *s);
-
-/* Measures s (path set), and completes it. Every out parameter may be
+/* Measures s (path set), and completes it. The result is the same with a
+ * cursor and without. Every out parameter may be
  * NULL. src NULL: opens s->path. Errors: HF_E_NOT_A_SESSION (nothing
  * recognised: never zeros), HF_E_EMPTY, HF_E_UNSUPPORTED, HF_E_IO,
  * HF_E_INVALID (strict). */

@@ -20,10 +20,11 @@ find(struct hf_walk *w, struct hf_err *err)
 	int rc;
 
 	hf_fold_init(&fold, w->session, &w->src);
+	hf_fold_scan_init(&fold, &w->scan);
 	rc = hf_fold_run(&fold, &w->scan, &w->src, err);
 	if (rc == 0) {
 		hf_branch_find(&fold, &branch);
-		hf_figures_count(&fold, &branch, &figures);
+		hf_figures_count(&fold, &branch, NULL, &figures, NULL, 0);
 		hf_figures_path(&fold, &branch, &figures, &w->path);
 	}
 	hf_fold_release(&fold);

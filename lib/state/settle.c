@@ -35,13 +35,13 @@ int
 hf_settle_busy(const struct hf_config *c, const char *path,
     struct hf_err *err)
 {
-	struct hf_measure how = { .config = c, .limit = UINT64_MAX };
+	struct hf_measure how = { .config = c, .limit = UINT64_MAX,
+	    .stale_check = true };
 	struct hf_session s;
 	struct hf_metrics m;
 	int rc = hf_session_peek(path, &s, err);
 
 	if (rc == 0) {
-		how.stale_check = hf_measure_in_store(&s);
 		rc = hf_measure(&s, NULL, &how, &m, NULL, err);
 		if (rc == 0) {
 			rc = m.state == HF_STATE_BUSY || m.nactivity > 0;

@@ -108,7 +108,8 @@ static int
 other_file(const struct hf_stable *s, const struct hf_config *c,
     const struct hf_main *m, struct hf_err *err)
 {
-	struct hf_measure how = { .config = c, .limit = UINT64_MAX };
+	struct hf_measure how = { .config = c, .limit = UINT64_MAX,
+	    .stale_check = true, .cursor = hf_str(s->metrics->cursor) };
 	struct hf_metrics now;
 	struct hf_session session;
 	struct hf_trigger t;
@@ -118,7 +119,6 @@ other_file(const struct hf_stable *s, const struct hf_config *c,
 	session.agent = s->session->agent;
 	hf_session_set(&session.path, hf_str(s->session->path));
 	hf_session_set(&session.id, hf_str(s->session->id));
-	how.stale_check = hf_measure_in_store(&session);
 	rc = hf_measure(&session, NULL, &how, &now, NULL, err);
 	if (rc == 0) {
 		if (now.seq != s->metrics->seq ||

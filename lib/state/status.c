@@ -39,7 +39,8 @@ static void
 measure(const struct hf_main *m, const struct hf_config *c, bool asked,
     struct look *l)
 {
-	struct hf_measure how = { .config = c, .limit = UINT64_MAX };
+	struct hf_measure how = { .config = c, .limit = UINT64_MAX,
+	    .stale_check = true };
 	struct hf_trigger_main main = { .known = true };
 	struct hf_trigger_in in = { &l->session, &l->metrics, &main, c, NULL,
 		false, false };
@@ -54,7 +55,6 @@ measure(const struct hf_main *m, const struct hf_config *c, bool asked,
 		return;
 	hf_session_set(&l->session.id, hf_str(m->id));
 	hf_session_set(&l->session.path, hf_str(m->path));
-	how.stale_check = hf_measure_in_store(&l->session);
 	if (hf_measure(&l->session, NULL, &how, &l->metrics, NULL,
 	    &ignored) < 0)
 		return;

@@ -100,6 +100,11 @@ check_samples() {
 	check_samples gemini
 }
 
+# bats test_tags=valgrind
+@test "every figure of the opencode samples" {
+	check_samples opencode
+}
+
 @test "a document has every member of the design" {
 	session >"$ID.jsonl"
 	exits 0 hf-metrics "$ID.jsonl"

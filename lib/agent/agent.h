@@ -397,7 +397,8 @@ int	hf_session_peek(const char *path, struct hf_session *s,
 int	hf_session_peek_source(struct hf_source *src, struct hf_session *s,
 	    struct hf_err *err);
 /* A session by path, id, unique id prefix (8 characters or more; of all
- * agents) or exact title, in this order. HF_E_NOT_FOUND; HF_E_USAGE listing
+ * agents) or exact title, in this order. HF_E_NOT_FOUND, but what is wrong
+ * with a store that cannot be read and so may have it; HF_E_USAGE listing
  * them when several fit. agent NULL: any. */
 int	hf_session_find(const char *what, const struct hf_agent *agent,
 	    struct hf_session *s, struct hf_err *err);

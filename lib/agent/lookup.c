@@ -6,7 +6,8 @@
 #include "base/io.h"
 #include "base/sig.h"
 
-enum { PREFIX_MIN = 8, NAMED_MAX = 6 };
+/* As short as git takes them. */
+enum { PREFIX_MIN = 4, NAMED_MAX = 6 };
 
 /* ---- all session files ---- */
 
@@ -70,24 +71,36 @@ out:
 	return 0;
 }
 
-/* Calls cb for all files of one agent, or with NULL of all; set is told
- * whose they are. */
+/*
+ * Calls cb for all files of one agent, or with NULL of all; set is told
+ * whose they are. A store that cannot be read hides nobody else's sessions:
+ * why is told of the first such one, and is clear when there is none. -1 on
+ * a signal only.
+ */
 static int
 each_file(const struct hf_agent *only, const struct hf_agent **set,
     int (*cb)(const char *path, void *arg, struct hf_err *err), void *arg,
-    struct hf_err *err)
+    struct hf_err *why, struct hf_err *err)
 {
 	const struct hf_agent *const *agents;
+	struct hf_err e;
 	size_t i, n;
 
+	why->code = HF_OK;
 	agents = hf_agents(&n);
 	for (i = 0; i < n; i++) {
 		if ((only != NULL && agents[i] != only) ||
 		    agents[i]->each == NULL)
 			continue;
 		*set = agents[i];
-		if (agents[i]->each(cb, arg, err) < 0)
+		if (agents[i]->each(cb, arg, &e) == 0)
+			continue;
+		if (e.code == HF_E_CANCELLED) {
+			*err = e;
 			return -1;
+		}
+		if (why->code == HF_OK)
+			*why = e;
 	}
 	return 0;
 }
@@ -173,12 +186,12 @@ by_whole_id(const char *what, const struct hf_agent *agent,
 
 static int
 by_id(const char *what, const struct hf_agent *agent, struct hf_session *s,
-    struct hf_err *err)
+    struct hf_err *why, struct hf_err *err)
 {
 	struct finder f = { .what = what };
 	int r;
 
-	r = each_file(agent, &f.agent, on_file, &f, err);
+	r = each_file(agent, &f.agent, on_file, &f, why, err);
 	if (r == 0 && f.nwhole > 0)
 		r = take(what, f.whole, f.nwhole, s, err) < 0 ? -1 : 1;
 	else if (r == 0 && f.nprefix > 0)
@@ -188,58 +201,6 @@ by_id(const char *what, const struct hf_agent *agent, struct hf_session *s,
 	return r;
 }
 
-/* A title that was given counts before one that is a first prompt. */
-static int
-by_title(const char *what, const struct hf_agent *agent,
-    struct hf_session *s, struct hf_err *err)
-{
-	struct hf_session *all;
-	struct found *v = NULL;
-	size_t i, n, count = 0;
-	int given, r = 0;
-
-	if (hf_session_list(agent, NULL, &all, &n, err) < 0)
-		return -1;
-	for (given = 1; given >= 0 && count == 0; given--)
-		for (i = 0; i < n; i++)
-			if (all[i].title != NULL &&
-			    all[i].titled == (given == 1) &&
-			    strcmp(all[i].title, what) == 0)
-				found_add(&v, &count, all[i].agent,
-				    all[i].path, all[i].id != NULL ?
-				    all[i].id : "");
-	if (count > 0)
-		r = take(what, v, count, s, err) < 0 ? -1 : 1;
-	found_free(v, count);
-	hf_session_list_free(all, n);
-	return r;
-}
-
-int
-hf_session_find(const char *what, const struct hf_agent *agent,
-    struct hf_session *s, struct hf_err *err)
-{
-	struct stat sb;
-	bool there = stat(what, &sb) == 0;
-	int r = 0;
-
-	hf_session_init(s);
-	if (what[0] == '\0')
-		return hf_err_set(err, HF_E_USAGE, "no session is named");
-	if ((there && !S_ISDIR(sb.st_mode)) || strchr(what, '/') != NULL)
-		return hf_session_peek(what, s, err);
-	r = by_whole_id(what, agent, s, err);
-	if (r == 0)
-		r = by_id(what, agent, s, err);
-	if (r == 0)
-		r = by_title(what, agent, s, err);
-	if (r != 0)
-		return r < 0 ? -1 : 0;
-	if (there)
-		return hf_session_peek(what, s, err);
-	return hf_err_set(err, HF_E_NOT_FOUND, "no session '%s'", what);
-}
-
 /* ---- all sessions ---- */
 
 struct lister {
@@ -247,6 +208,7 @@ struct lister {
 	const char *cwd;
 	struct stat cwd_stat;
 	bool cwd_there;
+	struct hf_err said;
 	struct hf_session *v;
 	size_t n, cap;
 };
@@ -277,9 +239,13 @@ on_listed(const char *path, void *arg, struct hf_err *err)
 	if (hf_sig_check(err) < 0)
 		return -1;
 	if (hf_session_peek(path, &s, &e) < 0) {
-		/* Removed meanwhile, or no prompt yet: nothing to tell. */
-		if (e.code != HF_E_NOT_FOUND && e.code != HF_E_EMPTY)
+		/* Removed meanwhile, or no prompt yet: nothing to tell. A
+		 * database says the same of each of its sessions. */
+		if (e.code != HF_E_NOT_FOUND && e.code != HF_E_EMPTY &&
+		    strcmp(e.msg, l->said.msg) != 0) {
 			hf_warn_err(&e);
+			l->said = e;
+		}
 		return 0;
 	}
 	if (s.agent != l->agent || !in_folder(l, &s)) {
@@ -311,14 +277,15 @@ compare(const void *pa, const void *pb)
 	return c != 0 ? c : strcmp(a->path, b->path);
 }
 
-int
-hf_session_list(const struct hf_agent *agent, const char *cwd,
-    struct hf_session **out, size_t *n, struct hf_err *err)
+/* As hf_session_list; why as for each_file. */
+static int
+list(const struct hf_agent *agent, const char *cwd, struct hf_session **out,
+    size_t *n, struct hf_err *why, struct hf_err *err)
 {
 	struct lister l = { .cwd = cwd };
 
 	l.cwd_there = cwd != NULL && stat(cwd, &l.cwd_stat) == 0;
-	if (each_file(agent, &l.agent, on_listed, &l, err) < 0) {
+	if (each_file(agent, &l.agent, on_listed, &l, why, err) < 0) {
 		hf_session_list_free(l.v, l.n);
 		return -1;
 	}
@@ -329,10 +296,88 @@ hf_session_list(const struct hf_agent *agent, const char *cwd,
 	return 0;
 }
 
+int
+hf_session_list(const struct hf_agent *agent, const char *cwd,
+    struct hf_session **out, size_t *n, struct hf_err *err)
+{
+	struct hf_err why;
+
+	if (list(agent, cwd, out, n, &why, err) < 0)
+		return -1;
+	if (why.code == HF_OK)
+		return 0;
+	if (*n > 0) {
+		hf_warn_err(&why);
+		return 0;
+	}
+	*err = why;
+	return -1;
+}
+
 void
 hf_session_list_free(struct hf_session *s, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		hf_session_release(&s[i]);
 	free(s);
+}
+
+/* ---- by any name ---- */
+
+/* A title that was given counts before one that is a first prompt. */
+static int
+by_title(const char *what, const struct hf_agent *agent,
+    struct hf_session *s, struct hf_err *why, struct hf_err *err)
+{
+	struct hf_session *all;
+	struct found *v = NULL;
+	size_t i, n, count = 0;
+	int given, r = 0;
+
+	if (list(agent, NULL, &all, &n, why, err) < 0)
+		return -1;
+	for (given = 1; given >= 0 && count == 0; given--)
+		for (i = 0; i < n; i++)
+			if (all[i].title != NULL &&
+			    all[i].titled == (given == 1) &&
+			    strcmp(all[i].title, what) == 0)
+				found_add(&v, &count, all[i].agent,
+				    all[i].path, all[i].id != NULL ?
+				    all[i].id : "");
+	if (count > 0)
+		r = take(what, v, count, s, err) < 0 ? -1 : 1;
+	found_free(v, count);
+	hf_session_list_free(all, n);
+	return r;
+}
+
+int
+hf_session_find(const char *what, const struct hf_agent *agent,
+    struct hf_session *s, struct hf_err *err)
+{
+	struct stat sb;
+	struct hf_err why;
+	bool there = stat(what, &sb) == 0;
+	int r = 0;
+
+	hf_session_init(s);
+	if (what[0] == '\0')
+		return hf_err_set(err, HF_E_USAGE, "no session is named");
+	if ((there && !S_ISDIR(sb.st_mode)) || strchr(what, '/') != NULL)
+		return hf_session_peek(what, s, err);
+	r = by_whole_id(what, agent, s, err);
+	if (r == 0)
+		r = by_id(what, agent, s, &why, err);
+	if (r == 0)
+		r = by_title(what, agent, s, &why, err);
+	if (r != 0)
+		return r < 0 ? -1 : 0;
+	if (there)
+		return hf_session_peek(what, s, err);
+	/* It may be in the store that could not be read. */
+	if (why.code != HF_OK) {
+		*err = why;
+		return -1;
+	}
+	return hf_err_set(err, HF_E_NOT_FOUND, "no session '%s'", what);
 }

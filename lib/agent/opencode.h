@@ -39,6 +39,8 @@ int	hf_opencode_each(int (*cb)(const char *path, void *arg,
  * the file any more: s->path becomes its place in the database. */
 void	hf_opencode_by_path(struct hf_session *s);
 char	*hf_opencode_by_id(const char *id);
+/* Is a part of that id in the database? */
+bool	hf_opencode_has_part(const char *id);
 int	hf_opencode_open(struct hf_source *src, const struct hf_session *s,
 	    struct hf_err *err);
 /* Sub-agents that have not ended. */

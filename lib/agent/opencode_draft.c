@@ -70,49 +70,6 @@ derived(const struct hf_seed *seed, const char *prefix)
 	return hf_buf_steal(&b);
 }
 
-/* ---- where ---- */
-
-/* Is the client in PATH? */
-static bool
-is_installed(void)
-{
-	const char *p = hf_env("PATH"), *end;
-	char *dir, *path;
-	bool there = false;
-
-	for (; p != NULL && !there; p = *end == ':' ? end + 1 : NULL) {
-		end = strchr(p, ':');
-		if (end == NULL)
-			end = p + strlen(p);
-		dir = hf_strndup(p, (size_t)(end - p));
-		path = hf_path_join(dir[0] != '\0' ? dir : ".", program);
-		there = access(path, X_OK) == 0;
-		free(path);
-		free(dir);
-	}
-	return there;
-}
-
-int
-hf_opencode_place(const struct hf_seed *seed, struct hf_place *out,
-    struct hf_err *err)
-{
-	struct hf_buf name = HF_BUF_INIT;
-	char *state;
-
-	if (!is_installed())
-		return hf_err_set(err, HF_E_UNAVAILABLE, "opencode takes a "
-		    "session only by its own import, and there is no program "
-		    "'%s' in PATH", program);
-	if ((state = hf_home_state(err)) == NULL)
-		return -1;
-	out->dir = hf_path_join(state, "imports");
-	free(state);
-	hf_buf_printf(&name, "%s.json", seed->id);
-	out->name = hf_buf_steal(&name);
-	return 0;
-}
-
 /* ---- the model ---- */
 
 /* A message must name a model, and the client uses that one. */
@@ -126,6 +83,13 @@ set_model(struct model *m, struct hf_str provider, struct hf_str id)
 	m->provider = hf_strndup(provider.s, provider.n);
 	m->id = hf_strndup(id.s, id.n);
 	return true;
+}
+
+static void
+model_release(struct model *m)
+{
+	free(m->provider);
+	free(m->id);
 }
 
 /* Parses a file; NULL: there is none that can be read. */
@@ -169,6 +133,28 @@ configured_in(struct model *m, const char *dir)
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !found;
 	    i++)
 		found = configured(m, dir, names[i]);
+	return found;
+}
+
+/* The folder's or of one above it, as far as a repository goes. */
+static bool
+in_project(struct model *m, const char *cwd)
+{
+	char *dir = hf_strdup(cwd), *own, *git, *up;
+	bool found = false, last = cwd[0] != '/';
+
+	while (!found && !last) {
+		own = hf_path_join(dir, ".opencode");
+		git = hf_path_join(dir, ".git");
+		found = configured_in(m, own) || configured_in(m, dir);
+		last = access(git, F_OK) == 0 || strcmp(dir, "/") == 0;
+		up = hf_path_dir(dir);
+		free(dir);
+		free(git);
+		free(own);
+		dir = up;
+	}
+	free(dir);
 	return found;
 }
 
@@ -221,10 +207,10 @@ last_used(struct model *m)
 
 /*
  * The source's, if it was opencode's; else what a new session would take:
- * the folder's configuration, the user's, the last choice. Without any of
- * them the client has never been used, and its user has to choose.
+ * the folder's configuration, the user's, the last choice. False without any
+ * of them: the client has never been used, and its user has to choose.
  */
-static void
+static bool
 find_model(const struct hf_seed *seed, struct model *m)
 {
 	const struct hf_session *s = seed->source;
@@ -233,14 +219,67 @@ find_model(const struct hf_seed *seed, struct model *m)
 	if (s != NULL && s->agent == &hf_agent_opencode &&
 	    seed->model != NULL && s->provider != NULL &&
 	    set_model(m, hf_str(s->provider), hf_str(seed->model)))
-		return;
-	if ((seed->cwd != NULL && configured_in(m, seed->cwd)) ||
+		return true;
+	if ((seed->cwd != NULL && in_project(m, seed->cwd)) ||
 	    (file != NULL && configured(m, "", file)) ||
 	    in_home(m, "XDG_CONFIG_HOME", ".config", configured_in) ||
 	    in_home(m, "XDG_STATE_HOME", ".local/state", recent) ||
 	    last_used(m))
-		return;
+		return true;
 	set_model(m, HF_STR("opencode"), HF_STR("default"));
+	return false;
+}
+
+/* ---- where ---- */
+
+/* Is the client in PATH? */
+static bool
+is_installed(void)
+{
+	const char *p = hf_env("PATH"), *end;
+	char *dir, *path;
+	bool there = false;
+
+	for (; p != NULL && !there; p = *end == ':' ? end + 1 : NULL) {
+		end = strchr(p, ':');
+		if (end == NULL)
+			end = p + strlen(p);
+		dir = hf_strndup(p, (size_t)(end - p));
+		path = hf_path_join(dir[0] != '\0' ? dir : ".", program);
+		there = access(path, X_OK) == 0;
+		free(path);
+		free(dir);
+	}
+	return there;
+}
+
+int
+hf_opencode_place(const struct hf_seed *seed, struct hf_place *out,
+    struct hf_err *err)
+{
+	struct hf_buf name = HF_BUF_INIT;
+	struct model m = { NULL, NULL };
+	char *state;
+
+	if (!is_installed())
+		return hf_err_set(err, HF_E_UNAVAILABLE, "opencode takes a "
+		    "session only by its own import, and there is no program "
+		    "'%s' in PATH", program);
+	if (seed->cwd == NULL || access(seed->cwd, X_OK) < 0)
+		return hf_err_set(err, HF_E_UNAVAILABLE, "opencode takes a "
+		    "session only in its folder, and '%s' is not there",
+		    seed->cwd != NULL ? seed->cwd : "");
+	if ((state = hf_home_state(err)) == NULL)
+		return -1;
+	if (!find_model(seed, &m))
+		hf_warn("opencode has no model yet that a session can name: "
+		    "choose one when it goes on");
+	model_release(&m);
+	out->dir = hf_path_join(state, "imports");
+	free(state);
+	hf_buf_printf(&name, "%s.json", seed->id);
+	out->name = hf_buf_steal(&name);
+	return 0;
 }
 
 /* ---- the content ---- */
@@ -318,8 +357,7 @@ hf_opencode_draft(const struct hf_seed *seed, struct hf_buf *out,
 	find_model(seed, &m);
 	info(out, seed);
 	message(out, seed, &m);
-	free(m.provider);
-	free(m.id);
+	model_release(&m);
 	if (out->full)
 		return hf_err_set(err, HF_E_OVERFLOW,
 		    "the successor of '%s' is too large", seed->id);
@@ -328,13 +366,14 @@ hf_opencode_draft(const struct hf_seed *seed, struct hf_buf *out,
 
 /* ---- importing ---- */
 
+/* All of it: the client writes a session's last part last. */
 static bool
-is_there(const char *id)
+is_there(const struct hf_seed *seed)
 {
-	char *path = hf_opencode_by_id(id);
-	bool there = path != NULL;
+	char *part = derived(seed, "prt");
+	bool there = hf_opencode_has_part(part);
 
-	free(path);
+	free(part);
 	return there;
 }
 
@@ -396,12 +435,12 @@ hf_opencode_publish(const struct hf_seed *seed, const struct hf_place *p,
 	char *file;
 	int rc;
 
-	if (is_there(seed->id))
+	if (is_there(seed))
 		return 0;
 	file = hf_path_join(p->dir, p->name);
 	rc = import(file, seed->cwd, &said, err);
 	/* It ends with status 0 also when it could not read a file. */
-	if (rc == 0 && !is_there(seed->id))
+	if (rc == 0 && !is_there(seed))
 		rc = not_imported(file, hf_buf_view(&said), err);
 	hf_buf_release(&said);
 	free(file);

@@ -98,8 +98,33 @@ is_rows(const char *path)
 	return id_in(path) != NULL;
 }
 
-
 /* ---- a reading of the database ---- */
+
+/* Has it all that is asked of it? */
+static int
+check(struct hf_sqlite *db, const char *path, struct hf_err *err)
+{
+	static const char sql[] = "SELECT s.id, s.parent_id, s.directory, "
+	    "s.title, s.time_updated, m.id, m.session_id, m.time_created, "
+	    "m.time_updated, m.data, p.id, p.message_id, p.session_id, "
+	    "p.time_updated, p.data FROM session s, message m, part p LIMIT 0";
+	struct hf_err why;
+	struct hf_sqlite_stmt *st = hf_sqlite_query(db, sql, HF_STR_NONE,
+	    &why);
+	const char *said;
+
+	hf_sqlite_done(st);
+	if (st != NULL)
+		return 0;
+	if (why.code != HF_E_UNSUPPORTED) {
+		*err = why;
+		return -1;
+	}
+	said = strstr(why.msg, "': ");
+	return hf_err_set(err, HF_E_UNSUPPORTED, "cannot read '%s': it is of "
+	    "no opencode that is known (%s)", path, said != NULL ? said + 3 :
+	    why.msg);
+}
 
 /*
  * Calls work on the database until it stayed the same meanwhile; work begins
@@ -117,12 +142,13 @@ reading(const char *path, int (*work)(struct hf_sqlite *db, void *arg,
 	for (int i = 0; i < TRIES; i++) {
 		why.code = HF_OK;
 		db = hf_sqlite_open(path, &why);
-		rc = db != NULL ? work(db, arg, &why) : -1;
+		rc = db != NULL && check(db, path, &why) == 0 ?
+		    work(db, arg, &why) : -1;
 		same = db != NULL && hf_sqlite_same(db);
 		hf_sqlite_close(db);
 		if (rc == 0 && same)
 			return 0;
-		if (rc < 0 && !hf_sqlite_again(&why))
+		if (rc < 0 && why.code != HF_E_CHANGED)
 			break;
 		if (hf_sig_sleep(TRY_MS, err) < 0)
 			return -1;
@@ -580,15 +606,10 @@ hf_opencode_each(int (*cb)(const char *path, void *arg, struct hf_err *err),
 
 	if (db == NULL)
 		return -1;
-	if (reading(db, names, &l, &why) < 0) {
-		/* No database is no error; one that cannot be read hides
-		 * nobody else's sessions. */
-		if (why.code == HF_E_CANCELLED) {
-			*err = why;
-			rc = -1;
-		} else if (why.code != HF_E_NOT_FOUND) {
-			hf_warn_err(&why);
-		}
+	if (reading(db, names, &l, &why) < 0 &&
+	    why.code != HF_E_NOT_FOUND) {
+		*err = why;
+		rc = -1;
 	}
 	for (size_t i = 0; i < l.n && rc == 0; i++) {
 		path = join(db, hf_str(l.v[i]));
@@ -615,6 +636,20 @@ hf_opencode_by_id(const char *id)
 	names_release(&l);
 	free(db);
 	return path;
+}
+
+bool
+hf_opencode_has_part(const char *id)
+{
+	struct names l = { .sql = "SELECT id AS name FROM part WHERE id = ?",
+	    .arg = hf_str(id) };
+	char *db = database(NULL);
+	bool there = db != NULL && reading(db, names, &l, NULL) == 0 &&
+	    l.n > 0;
+
+	names_release(&l);
+	free(db);
+	return there;
 }
 
 /* Where a successor of ours is that was imported from the file at path; NULL

@@ -16,7 +16,7 @@
 #include "base/sig.h"
 
 enum {
-	BUSY_MS = 2000,		/* a writer without a log holds its lock */
+	BUSY_MS = 1000,		/* a writer without a log holds its lock */
 	LOG_HEAD = 32,		/* of the log: tells when it begins anew */
 	STEPS = 10000		/* between two looks at the signals */
 };
@@ -349,12 +349,6 @@ fail(struct hf_sqlite *db, int rc, struct hf_err *err)
 	}
 	return hf_err_set(err, code, "cannot read '%s': %s", db->path,
 	    db->db != NULL ? sqlite3_errmsg(db->db) : sqlite3_errstr(rc));
-}
-
-bool
-hf_sqlite_again(const struct hf_err *err)
-{
-	return err->code == HF_E_CHANGED || err->code == HF_E_BUSY;
 }
 
 static int

@@ -26,14 +26,13 @@ struct hf_sqlite_stmt;
 
 /* Opens a database and begins to read what it is now. HF_E_NOT_FOUND when
  * there is none, HF_E_NOT_A_SESSION when it is no database, HF_E_BUSY when a
- * writer does not let go of it, HF_E_IO. */
+ * writer does not let go of it for a second, HF_E_CHANGED when it is damaged
+ * or was changed meanwhile; HF_E_IO. Queries fail in the same ways. */
 struct hf_sqlite *hf_sqlite_open(const char *path, struct hf_err *err);
 void	hf_sqlite_close(struct hf_sqlite *db);	/* NULL is nothing */
 /* Is the database still the one that was opened, but for what was appended
  * to its log? */
 bool	hf_sqlite_same(const struct hf_sqlite *db);
-/* A reading that fails so may well succeed when it is begun anew. */
-bool	hf_sqlite_again(const struct hf_err *err);
 
 /* A query with one "?", which becomes arg; NULL for a wrong one: a table or
  * a column that is not there is HF_E_UNSUPPORTED. */

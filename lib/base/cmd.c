@@ -39,7 +39,9 @@ hf_cmd_main(const char *prog,
 		if (err.code == HF_OK)
 			hf_err_set(&err, HF_E_INTERNAL,
 			    "failed without an error");
-		hf_warn_err(&err);
+		/* Whoever pressed Ctrl-C knows. */
+		if (err.code != HF_E_CANCELLED || !isatty(STDERR_FILENO))
+			hf_warn_err(&err);
 		status = hf_code_status(err.code);
 	}
 	if (hf_out_close(&err) < 0) {

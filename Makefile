@@ -199,7 +199,7 @@ lint: all lint-objects
 	sh scripts/lint $(STD) $(WARN)
 
 FUZZ_SECONDS = 60
-fuzz: fuzz-tests
+fuzz: $(FUZZERS:%=$(BUILD)/fuzz/fuzz/%)
 	HF_BUILD='$(abspath $(BUILD))' \
 	sh scripts/fuzz $(FUZZ_SECONDS) $(FUZZERS)
 

@@ -154,7 +154,7 @@ assistant(struct hf_scan *sc, struct hf_row *row, const struct info *o)
 	hf_session_set(&sc->session->provider, o->provider);
 }
 
-/* Fills a row; what the user took back is no part of the talk. */
+/* Fills a row with a message. */
 static void
 message(struct hf_scan *sc, struct hf_row *row, const struct hf_jval *v)
 {
@@ -168,9 +168,16 @@ message(struct hf_scan *sc, struct hf_row *row, const struct hf_jval *v)
 	if (own->reverted != 0 && o.id.n > 0 && hf_hash(o.id) ==
 	    own->reverted)
 		own->gone = true;
-	if (o.role.n == 0 || own->gone)
+	if (o.role.n == 0)
 		return;
 	sc->recognised = true;
+	if (own->gone) {
+		/* No part of the talk, but it was spent. */
+		row->call = row->id;
+		read_tokens(row, o.tokens);
+		row->context = -1;
+		return;
+	}
 	row->flags |= HF_ROW_CHAIN | HF_ROW_REPLACES;
 	row->parent = HF_PARENT_PREV;
 	if (hf_str_is(o.role, "user")) {

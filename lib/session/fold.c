@@ -540,6 +540,21 @@ fill(struct hf_fold *f, struct hf_node *n, const struct hf_row *row,
 	n->call = row->kind == HF_ROW_COMPACTION ? keep(f, row->kept) : call;
 }
 
+/* A later form of an answer may leave out what it spent: that holds. */
+static void
+refill(struct hf_fold *f, struct hf_node *n, const struct hf_row *row,
+    uint32_t call)
+{
+	struct hf_node old = *n;
+
+	fill(f, n, row, call);
+	if (old.kind != HF_ROW_ASSISTANT || n->kind != HF_ROW_ASSISTANT ||
+	    n->context != NO_CONTEXT || (n->flags & HF_ROW_ERROR))
+		return;
+	n->context = old.context;
+	n->call = old.call;
+}
+
 /*
  * Gives the row its node. A row whose id is known takes the place of the
  * one that had it (files that are updated in place, rows written twice),
@@ -574,7 +589,7 @@ place(struct hf_fold *f, const struct hf_row *row, uint32_t call)
 		n = hf_fold_node(f, i);
 		if (row->parent == HF_PARENT_ID)
 			set_parent(f, n, row, HF_NONE);
-		fill(f, n, row, call);
+		refill(f, n, row, call);
 		return i;
 	}
 	if (id != 0 && at->index == 0)

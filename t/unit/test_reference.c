@@ -1,8 +1,9 @@
 /*
  * The fold against a slow and obvious reference, on made-up transcripts of
- * Claude Code and pi: branches, parents that come late or never, messages
- * over several rows, side chains, errors, compactions, damaged lines. The
- * reference works on what was made up, not on the text of it.
+ * the agents whose history is a tree, Claude Code, pi and oh-my-pi:
+ * branches, parents that come late or never, messages over several rows,
+ * side chains, errors, compactions, resets, damaged lines. The reference
+ * works on what was made up, not on the text of it.
  */
 #include "base/io.h"
 #include "check.h"
@@ -12,8 +13,13 @@
 enum { ROUNDS = 400, ROWS = 80 };
 
 enum kind {
-	PROMPT, RESULT, META, ASSISTANT, FAILED, COMPACTION, OTHER
+	PROMPT, RESULT, META, ASSISTANT, FAILED, COMPACTION, OTHER,
+	RESET, EXIT		/* oh-my-pi */
 };
+
+enum who { CLAUDE, PI, OMP };
+
+static const char *const names[] = { "claude", "pi", "omp" };
 
 struct row {
 	enum kind kind;
@@ -113,8 +119,9 @@ message(struct made *g, bool split, bool sides)
 }
 
 static void
-make(struct made *g, bool claude)
+make(struct made *g, enum who who)
 {
+	bool claude = who == CLAUDE;
 	int want = 1 + (int)below(g, ROWS);
 
 	g->n = 0;
@@ -139,7 +146,8 @@ make(struct made *g, bool claude)
 				figures(g, add(g, COMPACTION));
 			break;
 		case 7:
-			add(g, OTHER);
+			add(g, who != OMP || below(g, 2) == 0 ? OTHER :
+			    below(g, 2) == 0 ? RESET : EXIT);
 			break;
 		default:
 			message(g, claude, claude);
@@ -241,6 +249,8 @@ claude_row(struct made *g, int i)
 		    (long long)r->in + 1);
 		break;
 	case OTHER:
+	case RESET:
+	case EXIT:
 		hf_buf_puts(b, "\"type\":\"system\",\"subtype\":"
 		    "\"turn_duration\"");
 		break;
@@ -310,14 +320,24 @@ pi_row(struct made *g, int i)
 	case OTHER:
 		hf_buf_puts(b, "\"type\":\"label\",\"label\":\"x\"");
 		break;
+	case RESET:
+		hf_buf_puts(b, "\"type\":\"reset_boundary\"");
+		break;
+	case EXIT:
+		hf_buf_puts(b, "\"type\":\"custom\",\"customType\":"
+		    "\"session_exit\",\"data\":{\"kind\":\"normal\"}");
+		break;
 	}
 	hf_buf_puts(b, "}\n");
 }
 
 static void
-write_pi(struct made *g)
+write_pi(struct made *g, enum who who)
 {
 	hf_buf_clear(&g->text);
+	if (who == OMP)
+		hf_buf_puts(&g->text, "{\"type\":\"title\",\"v\":1,"
+		    "\"title\":\"t\",\"source\":\"user\",\"pad\":\"  \"}\n");
 	hf_buf_puts(&g->text, "{\"type\":\"session\",\"version\":3,\"id\":"
 	    "\"s\",\"timestamp\":\"2026-01-15T09:00:00.000Z\","
 	    "\"cwd\":\"/p\"}\n");
@@ -433,33 +453,42 @@ spent(const struct made *g, struct answer *a)
 	}
 }
 
-/* Backwards over what says nothing of the turn: in pi also a compaction,
- * which comes between a prompt and its answer, too. */
+/* Over what says nothing of the turn: in pi also a compaction, which comes
+ * between a prompt and its answer, too. */
 static enum hf_state
-state_of(const struct made *g, const int *path, int n, bool claude)
+state_of(const struct made *g, const int *path, int n, enum who who)
 {
+	enum hf_state state = HF_STATE_UNKNOWN;
 	const struct row *r;
 
-	while (n-- > 0) {
-		r = &g->row[path[n]];
+	for (int i = 0; i < n; i++) {
+		r = &g->row[path[i]];
 		switch (r->kind) {
 		case PROMPT:
 		case RESULT:
-			return HF_STATE_BUSY;
+			state = HF_STATE_BUSY;
+			break;
 		case ASSISTANT:
-			return r->tool ? HF_STATE_BUSY : HF_STATE_IDLE;
+			state = r->tool ? HF_STATE_BUSY : HF_STATE_IDLE;
+			break;
 		case FAILED:
-			return HF_STATE_IDLE;
+		case RESET:
+			state = HF_STATE_IDLE;
+			break;
 		case COMPACTION:
-			if (claude)
-				return HF_STATE_IDLE;
+			if (who == CLAUDE)
+				state = HF_STATE_IDLE;
+			break;
+		case EXIT:
+			if (state == HF_STATE_BUSY)
+				state = HF_STATE_INTERRUPTED;
 			break;
 		case META:
-			case OTHER:
+		case OTHER:
 			break;
 		}
 	}
-	return HF_STATE_UNKNOWN;
+	return state;
 }
 
 static int64_t
@@ -470,15 +499,18 @@ quarter(const struct row *r)
 
 /* From the end: what was estimated, until a figure that holds. */
 static void
-context(const struct made *g, const int *path, int n, bool claude,
+context(const struct made *g, const int *path, int n, enum who who,
     struct answer *a)
 {
+	bool claude = who == CLAUDE;
 	const struct row *r;
 	int64_t sum = 0;
 
 	a->from = "none";
 	while (n-- > 0) {
 		r = &g->row[path[n]];
+		if (r->kind == RESET)
+			break;
 		if (r->kind == COMPACTION) {
 			a->tokens = claude ? r->in + 1 : 0;
 			a->from = claude ? "compaction" : "none";
@@ -499,7 +531,7 @@ context(const struct made *g, const int *path, int n, bool claude,
 }
 
 static struct answer
-reference(const struct made *g, bool claude)
+reference(const struct made *g, enum who who)
 {
 	struct answer a = { 0 };
 	bool seen[ROWS] = { false };
@@ -508,6 +540,8 @@ reference(const struct made *g, bool claude)
 
 	for (int i = 0; i < n; i++) {
 		r = &g->row[path[i]];
+		if (r->kind == RESET)
+			a.turns = a.compactions = a.messages = 0;
 		a.turns += r->kind == PROMPT;
 		a.compactions += r->kind == COMPACTION;
 		a.messages += r->kind == PROMPT;
@@ -516,18 +550,18 @@ reference(const struct made *g, bool claude)
 			a.messages++;
 		}
 	}
-	context(g, path, n, claude, &a);
+	context(g, path, n, who, &a);
 	spent(g, &a);
-	a.state = state_of(g, path, n, claude);
+	a.state = state_of(g, path, n, who);
 	return a;
 }
 
 /* ---- the comparison ---- */
 
 static bool
-compare(const struct made *g, const struct hf_metrics *m, bool claude)
+compare(const struct made *g, const struct hf_metrics *m, enum who who)
 {
-	struct answer a = reference(g, claude);
+	struct answer a = reference(g, who);
 
 	return m->tokens == a.tokens && strcmp(m->tokens_from, a.from) == 0 &&
 	    m->turns == a.turns && m->compactions == a.compactions &&
@@ -537,9 +571,9 @@ compare(const struct made *g, const struct hf_metrics *m, bool claude)
 }
 
 static void
-explain(const struct made *g, const struct hf_metrics *m, bool claude)
+explain(const struct made *g, const struct hf_metrics *m, enum who who)
 {
-	struct answer a = reference(g, claude);
+	struct answer a = reference(g, who);
 
 	printf("# fold: tokens %lld (%s) turns %lld compactions %lld messages"
 	    " %lld calls %lld in %lld out %lld bad %llu state %s\n",
@@ -562,7 +596,7 @@ explain(const struct made *g, const struct hf_metrics *m, bool claude)
 }
 
 static void
-one(struct made *g, const char *folder, bool claude)
+one(struct made *g, const char *folder, enum who who)
 {
 	struct hf_session s;
 	struct hf_metrics m;
@@ -570,22 +604,22 @@ one(struct made *g, const char *folder, bool claude)
 	struct hf_err err;
 	bool same = false;
 
-	make(g, claude);
-	if (claude)
+	make(g, who);
+	if (who == CLAUDE)
 		write_claude(g);
 	else
-		write_pi(g);
+		write_pi(g, who);
 	hf_session_init(&s);
 	s.path = hf_path_join(folder, "rows.jsonl");
-	s.agent = hf_agent_by_name(hf_str(claude ? "claude" : "pi"));
+	s.agent = hf_agent_by_name(hf_str(names[who]));
 	if (hf_dir_open(&d, folder, &err) == 0 &&
 	    hf_file_replace(&d, "rows.jsonl", hf_buf_view(&g->text),
 	    &err) == 0 &&
 	    hf_measure(&s, NULL, &(struct hf_measure){ 0 }, &m, NULL,
 	    &err) == 0) {
-		same = compare(g, &m, claude);
+		same = compare(g, &m, who);
 		if (!same)
-			explain(g, &m, claude);
+			explain(g, &m, who);
 		hf_metrics_release(&m);
 	} else {
 		printf("# %s\n", err.msg);
@@ -602,8 +636,9 @@ main(void)
 	char *folder = scratch_make();
 
 	for (int i = 0; i < ROUNDS && check_failures < 3; i++) {
-		one(&g, folder, true);
-		one(&g, folder, false);
+		one(&g, folder, CLAUDE);
+		one(&g, folder, PI);
+		one(&g, folder, OMP);
 	}
 	hf_buf_release(&g.text);
 	scratch_remove(folder);

@@ -79,6 +79,67 @@ end_turn() {
 	[ "$(jq -r .decision <<<"$output")" = block ]
 }
 
+# given EVENT: what the successor's model gets at it.
+given() {
+	jq -nc --arg id "$new" --arg path "$store/$new.jsonl" --arg cwd "$work" --arg e "$1" \
+		'{session_id: $id, transcript_path: $path, cwd: $cwd, hook_event_name: $e, prompt: "go on"}' |
+		handoff hook claude | jq -r '.hookSpecificOutput | select(.hookEventName == "'"$1"'") | .additionalContext'
+}
+
+@test "a prompt typed in the old session reaches the new one's model, once" {
+	handoff now "$id"
+	new=$(basename "$(successors)" .jsonl)
+	event UserPromptSubmit '{"prompt": "late words", "prompt_id": "p1"}'
+	handoff hook claude <event.json
+	handoff hook claude <event.json		# the same prompt again
+	event UserPromptSubmit '{"prompt": "more words", "prompt_id": "p2"}'
+	handoff hook claude <event.json
+	given SessionStart >first
+	[ "$(grep -c 'late words' first)" -eq 1 ]
+	[ "$(grep -c 'more words' first)" -eq 1 ]
+	run -0 given UserPromptSubmit
+	[ -z "$output" ]
+}
+
+@test "more than Claude Code takes at once comes in pieces; nothing is lost" {
+	handoff now "$id"
+	new=$(basename "$(successors)" .jsonl)
+	for n in 1 2 3; do
+		jq -nc --arg id "$id" --arg n "$n" '{message: {id: $n, to: $id, text: ("M" + $n + ("x" * 5000))}}'
+	done | hf-route >/dev/null
+	for n in $(seq 10 240); do
+		jq -nc --arg id "$id" --arg n "$n" '{message: {id: $n, to: $id, text: ("s" + $n)}}'
+	done | hf-route >/dev/null
+	: >all
+	for n in $(seq 12); do
+		given UserPromptSubmit >part
+		[ "$(wc -m <part)" -lt 10000 ]
+		[ -s part ] || break
+		cat part >>all
+	done
+	[ ! -s part ]
+	[ "$(grep -c 'M[123]xxx' all)" -eq 3 ]
+	[ "$(grep -c '^s[0-9]*$' all)" -eq 231 ]
+}
+
+@test "what could not be written to the agent waits on" {
+	[ -e /dev/full ] || skip 'no /dev/full'
+	handoff now "$id"
+	new=$(basename "$(successors)" .jsonl)
+	jq -nc --arg id "$id" '{message: {id: "1", to: $id, text: "WAITS-ON"}}' | hf-route >/dev/null
+	jq -nc --arg id "$new" '{session_id: $id, hook_event_name: "UserPromptSubmit"}' >next.json
+	handoff hook claude <next.json >/dev/full 2>/dev/null || :
+	given UserPromptSubmit | grep -q WAITS-ON
+}
+
+@test "a prompt that cannot be kept for the new session goes its way" {
+	handoff now "$id"
+	event UserPromptSubmit '{"prompt": "", "prompt_id": "p1"}'
+	run -0 --separate-stderr handoff hook claude <event.json
+	[ -z "$output" ]
+	[ -n "$stderr" ]
+}
+
 @test "a session that was handed off says where to when it is opened" {
 	handoff now "$id"
 	event SessionStart '{"source": "resume"}'

@@ -5,10 +5,13 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/hmac.h"
 #include "base/io.h"
 #include "base/mem.h"
 #include "base/proc.h"
 #include "state/detach.h"
+#include "state/events.h"
+#include "state/inbox.h"
 #include "state/resume.h"
 #include "state/settle.h"
 #include "state/switches.h"
@@ -16,7 +19,10 @@
 enum {
 	STOP_SECONDS = 120,		/* until a turn is written down */
 	NOW_MS = 100000,		/* a handoff that is waited for */
-	SAID_MAX = 64 << 10
+	SAID_MAX = 64 << 10,
+	/* Claude Code passes 10,000 characters on whole, and of more only a
+	 * preview; what does not fit comes with the next prompt. */
+	CONTEXT_MAX = 8500
 };
 
 enum event { OTHER, BEGIN, PROMPT, COMMAND, STOP, COMPACT };
@@ -385,6 +391,74 @@ stop(struct host *h, struct hf_err *err)
 
 /* ---- messages ---- */
 
+/* The oldest messages that wait and fit, with what is said about each. They
+ * are claimed, so that nobody else hands them over too, and done only once
+ * they are written. */
+static int
+waiting(struct host *h, struct hf_buf *text, struct hf_err *err)
+{
+	struct hf_inbox *in = hf_calloc(1, sizeof(*in));
+	size_t max = CONTEXT_MAX;
+
+	for (;;) {
+		if (hf_inbox_claim(h->st, &h->main, max, false, in,
+		    err) < 0) {
+			free(in);
+			return -1;
+		}
+		h->answer->own = in;
+		hf_buf_clear(text);
+		hf_inbox_text(text, in);
+		if (in->n <= 1 || text->len <= CONTEXT_MAX + 1000)
+			return in->n > 0;
+		/* Many short ones. */
+		if (hf_inbox_undo(h->st, in, err) < 0)
+			return -1;
+		hf_inbox_release(in);
+		max /= 2;
+	}
+}
+
+/* What waits goes to the model. */
+static int
+give(struct host *h, struct hf_err *err)
+{
+	struct hf_buf text = HF_BUF_INIT;
+	struct hf_jtree *t;
+	struct hf_jnode *o, *out;
+	int rc = waiting(h, &text, err);
+
+	if (rc > 0) {
+		t = hf_jtree_new();
+		o = hf_jtree_obj(t);
+		out = hf_jtree_obj(t);
+		hf_jset_cstr(t, out, "hookEventName", h->event_name);
+		hf_jset_str(t, out, "additionalContext",
+		    hf_buf_view(&text));
+		hf_jset(t, o, "hookSpecificOutput", out);
+		answer(h, t, o);
+	}
+	hf_buf_release(&text);
+	return rc < 0 ? -1 : 0;
+}
+
+int
+hf_host_done(struct hf_store *st, struct hf_host_answer *a, bool written,
+    struct hf_err *err)
+{
+	struct hf_inbox *in = a->own;
+	int rc;
+
+	if (in == NULL)
+		return 0;
+	rc = written ? hf_inbox_done(st, in, err) :
+	    hf_inbox_undo(st, in, err);
+	hf_inbox_release(in);
+	free(in);
+	a->own = NULL;
+	return rc;
+}
+
 /* The session is opened. One that was handed off says so at once, not only
  * when somebody has typed something. */
 static int
@@ -396,7 +470,7 @@ begin(struct host *h, struct hf_err *err)
 	int rc;
 
 	if (h->main.redirect.id == NULL)
-		return 0;
+		return give(h, err);
 	hf_buf_puts(&text, moved_words);
 	if ((rc = where_to(h, &text, err)) == 0) {
 		t = hf_jtree_new();
@@ -408,22 +482,62 @@ begin(struct host *h, struct hf_err *err)
 	return rc;
 }
 
+/* Which prompt it is: the agent's own id for it, else the time it gives.
+ * Without either every prompt is another one. */
+static struct hf_str
+prompt_id(const struct host *h, char made[HF_UUID_LEN])
+{
+	static const char *const names[] = { "prompt_id", "turn_id",
+		"timestamp" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct hf_str s = hf_json_get_str(h->v, names[i]);
+
+		if (s.n > 0 && s.n <= HF_MESSAGE_ID_MAX)
+			return s;
+	}
+	hf_uuid4(made);
+	return hf_str(made);
+}
+
+/* Only what has arrived at the other end, and can be read there, is kept
+ * from going its way here. */
+static int
+forward(struct host *h, struct hf_err *err)
+{
+	char made[HF_UUID_LEN];
+	struct hf_message msg = { .id = { HF_STR("prompt"),
+		prompt_id(h, made) }, .nids = 2,
+		.text = hf_json_get_str(h->v, "prompt"),
+		.sender = HF_STR("user") };
+	struct hf_buf text = HF_BUF_INIT;
+	struct hf_delivery done;
+	struct hf_main to;
+	int rc;
+
+	hf_buf_puts(&text, "This session was handed off. Your prompt waits "
+	    "in the new one; continue with:\n");
+	rc = where_to(h, &text, err);
+	if (rc == 0) {
+		rc = hf_main_load(h->st, h->agent->name, h->id, &to, err);
+		if (rc >= 0)
+			rc = hf_inbox_deliver(h->st, &msg, &to, &done, err);
+		if (rc == 0 && !done.again)
+			hf_event_session("relayed", to.agent, h->id, to.id);
+		hf_main_release(&to);
+	}
+	if (rc == 0)
+		block(h, hf_buf_view(&text));
+	hf_buf_release(&text);
+	return rc;
+}
+
 static int
 prompt(struct host *h, struct hf_err *err)
 {
 	if (is_our_command(h))
 		return command(h, err);
-	if (h->main.redirect.id != NULL)
-		return moved(h, err);
-	return 0;
-}
-
-int
-hf_host_done(struct hf_store *st, struct hf_host_answer *a, bool written,
-    struct hf_err *err)
-{
-	(void)st, (void)a, (void)written, (void)err;
-	return 0;
+	return h->main.redirect.id != NULL ? forward(h, err) : give(h, err);
 }
 
 /* ---- the whole ---- */
@@ -455,6 +569,7 @@ hf_host(struct hf_store *st, const struct hf_config *c,
 	struct host h = { .st = st, .config = c, .how = how, .answer = a };
 	struct hf_json *j = hf_json_parse(how->json, HF_JSON_MEND, NULL,
 	    NULL, err);
+	struct hf_err ignored;
 	int rc = -1;
 
 	memset(a, 0, sizeof(*a));
@@ -466,8 +581,10 @@ hf_host(struct hf_store *st, const struct hf_config *c,
 		if (rc > 0)
 			rc = act(&h, err);
 	}
-	if (rc < 0)
+	if (rc < 0) {
 		hf_buf_clear(&a->out);
+		hf_host_done(st, a, false, &ignored);
+	}
 	hf_main_release(&h.main);
 	free(h.event_name);
 	free(h.id);

@@ -131,8 +131,12 @@ post(struct hf_etcd *e, struct try *t, struct hf_err *err)
 		p->deadline = now + TRY_MS;
 	rc = hf_http_post(e->http, p, err);
 	hf_buf_release(&url);
+	/* Only over a connection that was kept libcurl asks again. */
+	if (e->answered && p->connected)
+		c->again = true;
+	e->answered = e->answered || rc == 0;
 	if (rc == 0 && p->status == 0)
-		p->status = 200;		/* stopped before it was answered */
+		p->status = 200;		/* stopped before an answer */
 	return rc < 0 ? -1 : p->status;
 }
 

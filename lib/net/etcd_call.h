@@ -16,6 +16,7 @@ struct hf_etcd {
 	struct hf_http *http;
 	size_t at;		/* the endpoint that answered last */
 	struct hf_buf token;	/* "Authorization: ..."; empty: none */
+	bool answered;		/* there may be a connection that is kept */
 	int64_t deadline;
 	int64_t since;		/* what a watch has not seen yet; 0 */
 };

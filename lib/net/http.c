@@ -494,10 +494,11 @@ int
 hf_http_post(struct hf_http *h, struct hf_post *p, struct hf_err *err)
 {
 	struct transfer t = { .p = p };
-	long status = 0;
+	long status = 0, connects = 0;
 	int rc = -1;
 
 	p->status = 0;
+	p->connected = false;
 	p->type[0] = '\0';
 	p->retry_ms = -1;
 	if (hf_sig_check(err) < 0 ||
@@ -511,6 +512,8 @@ hf_http_post(struct hf_http *h, struct hf_post *p, struct hf_err *err)
 	rc = follow(h, &t, err);
 	curl_easy_getinfo(t.easy, CURLINFO_RESPONSE_CODE, &status);
 	p->status = (int)status;
+	curl_easy_getinfo(t.easy, CURLINFO_NUM_CONNECTS, &connects);
+	p->connected = connects > 0;
 	curl_multi_remove_handle(h->multi, t.easy);
 out:
 	curl_easy_cleanup(t.easy);

@@ -54,11 +54,15 @@ struct hf_post {
 	/* results; status is 0 while there is no answer */
 	int status;
 	char type[64];			/* media type, lower case; "" */
+	bool connected;			/* a connection was made for it */
 	int64_t retry_ms;		/* Retry-After in its three forms, as
 					 * ms from now; -1 not told */
 };
 
-/* 0 when the answer came whole, whatever its status. -1: HF_E_UNAVAILABLE
+/* libcurl itself asks once more, over a new connection, when a kept one
+ * breaks before the answer begins: connected tells that it may have.
+ *
+ * 0 when the answer came whole, whatever its status. -1: HF_E_UNAVAILABLE
  * for what is worth another try (no connection, one that broke or fell
  * silent), HF_E_TIMEOUT at the deadline, HF_E_OVERFLOW beyond max,
  * HF_E_REFUSED for a certificate that is not good, HF_E_CONFIG for a URL or

@@ -470,7 +470,9 @@ hf_main_update(struct hf_store *st, const char *agent, const char *id,
 			return rc;
 		if (hf_main_save(st, m, &why) == 0)
 			return 0;
-		if (why.code != HF_E_CHANGED) {
+		/* Trying again brings no lease back. */
+		if (why.code != HF_E_CHANGED || (m->fenced &&
+		    hf_store_look(st, &m->lease) != HF_LEASE_LIVE)) {
 			*err = why;
 			return -1;
 		}

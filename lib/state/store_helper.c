@@ -170,8 +170,10 @@ take_error(const struct hf_jval *e, struct hf_err *err)
 	/* What is no code of ours is no bug of ours either. */
 	if (as == HF_OK || as == HF_E_INTERNAL || as == HF_E_CANCELLED)
 		as = HF_E_UNAVAILABLE;
+	if (msg.n == 0)
+		msg = HF_STR("the store says no more");
 	return hf_err_set(err, as, "%.*s", (int)(msg.n < HF_ERR_MAX ? msg.n :
-	    HF_ERR_MAX), msg.n > 0 ? msg.s : "the store says no more");
+	    HF_ERR_MAX), msg.s);
 }
 
 static int

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
 #include "state/main.h"
@@ -20,8 +21,9 @@ enum { PAIRS = sizeof(pairs) / sizeof(pairs[0]) };
 /* ---- export ---- */
 
 struct export {
+	struct hf_store *st;
 	struct hf_jtree *t;
-	struct hf_jnode *mains, *redirects, *records;
+	struct hf_jnode *mains, *redirects, *records, *inbox;
 };
 
 /* The seed names a session by its id alone; of two agents with the same one
@@ -35,6 +37,82 @@ name_of(struct hf_buf *out, struct hf_jnode *taken, const char *agent,
 	hf_buf_puts(out, id);
 }
 
+static void
+set_time(struct hf_jtree *t, struct hf_jnode *o, const char *key, int64_t ms)
+{
+	char text[HF_TIME_LEN];
+
+	hf_clock_format(ms, text);
+	hf_jset_cstr(t, o, key, text);
+}
+
+/* What the seed's shape has no room for. */
+static void
+beside_main(struct export *e, struct hf_jnode *o, const struct hf_main *m)
+{
+	struct hf_jnode *r;
+
+	hf_jset_cstr(e->t, o, "agent", m->agent);
+	hf_jset_cstr(e->t, o, "path", m->path);
+	hf_jset_cstr(e->t, o, "cwd", m->cwd);
+	hf_jset_cstr(e->t, o, "host", m->host);
+	hf_jset_cstr(e->t, o, "user", m->user);
+	hf_jset_int(e->t, o, "epoch", m->epoch);
+	hf_jset_cstr(e->t, o, "attempt", m->attempt);
+	hf_jset_int(e->t, o, "failures", m->failures);
+	if (m->retry_at > 0)
+		set_time(e->t, o, "retryAt", m->retry_at);
+	if (m->from.id != NULL)
+		hf_jset_cstr(e->t, o, "inheritedAgent", m->from.agent);
+	if (m->redirect.id == NULL)
+		return;
+	hf_jset_cstr(e->t, o, "redirectAgent", m->redirect.agent);
+	r = hf_jtree_obj(e->t);
+	hf_jset_cstr(e->t, r, "attempt", m->redirect.attempt);
+	set_time(e->t, r, "at", m->redirect.at);
+	hf_jset(e->t, o, "redirected", r);
+}
+
+/* A message that waits, as it is, under its key. */
+static int
+export_message(const char *key, struct hf_str val, const struct hf_rev *rev,
+    const struct hf_err *why, void *arg, struct hf_err *err)
+{
+	struct export *e = arg;
+	struct hf_json *j;
+	struct hf_err bad;
+
+	(void)rev, (void)err;
+	if (why != NULL) {
+		hf_warn_err(why);
+		return 0;
+	}
+	j = hf_json_parse(val, HF_JSON_RAW, NULL, NULL, &bad);
+	if (j == NULL)
+		hf_warn("'%s' is left out: it is no JSON", key);
+	else
+		hf_jset(e->t, e->inbox, key, hf_jtree_copy(e->t,
+		    hf_json_root(j)));
+	hf_json_free(j);
+	return 0;
+}
+
+/* In files, where each session's messages are a folder of their own. */
+static int
+export_messages(struct export *e, const char *key, struct hf_err *err)
+{
+	struct hf_buf prefix = HF_BUF_INIT;
+	int rc;
+
+	if (e->st->shared)
+		return 0;
+	hf_buf_printf(&prefix, "inbox%s", strchr(key, '/'));
+	rc = hf_store_each(e->st, hf_buf_cstr(&prefix), export_message, e,
+	    err);
+	hf_buf_release(&prefix);
+	return rc;
+}
+
 static int
 export_main(const char *key, struct hf_main *m, const struct hf_err *why,
     void *arg, struct hf_err *err)
@@ -43,7 +121,6 @@ export_main(const char *key, struct hf_main *m, const struct hf_err *why,
 	struct hf_buf name = HF_BUF_INIT;
 	struct hf_jnode *o, *list;
 
-	(void)key, (void)err;
 	if (m == NULL) {
 		hf_warn_err(why);
 		return 0;
@@ -58,18 +135,14 @@ export_main(const char *key, struct hf_main *m, const struct hf_err *why,
 	for (size_t i = 0; i < m->ndeferred; i++)
 		hf_jpush_str(e->t, list, hf_str(m->deferred[i]));
 	hf_jset(e->t, o, "deferred", list);
-	hf_jset_cstr(e->t, o, "agent", m->agent);
-	hf_jset_cstr(e->t, o, "path", m->path);
-	hf_jset_cstr(e->t, o, "cwd", m->cwd);
-	if (m->redirect.id != NULL)
-		hf_jset_cstr(e->t, o, "redirectAgent", m->redirect.agent);
+	beside_main(e, o, m);
 	name_of(&name, e->mains, m->agent, m->id);
 	if (m->redirect.id != NULL)
 		hf_jset_cstr(e->t, e->redirects, hf_buf_cstr(&name),
 		    m->redirect.id);
 	hf_jset(e->t, e->mains, hf_buf_cstr(&name), o);
 	hf_buf_release(&name);
-	return 0;
+	return export_messages(e, key, err);
 }
 
 static int
@@ -101,17 +174,21 @@ int
 hf_transfer_export(struct hf_store *st, struct hf_jtree *t,
     struct hf_jnode **out, struct hf_err *err)
 {
-	struct export e = { t, hf_jtree_obj(t), hf_jtree_obj(t),
-		hf_jtree_arr(t) };
+	struct export e = { st, t, hf_jtree_obj(t), hf_jtree_obj(t),
+		hf_jtree_arr(t), hf_jtree_obj(t) };
 	struct hf_jnode *o = hf_jtree_obj(t);
 
 	if (hf_main_each(st, export_main, &e, err) < 0 ||
-	    hf_record_each(st, export_record, &e, err) < 0)
+	    hf_record_each(st, export_record, &e, err) < 0 ||
+	    (st->shared && hf_store_each(st, "inbox", export_message, &e,
+	    err) < 0))
 		return -1;
 	hf_jset_int(t, o, "version", 1);
 	hf_jset(t, o, "mains", e.mains);
 	hf_jset(t, o, "redirects", e.redirects);
 	hf_jset(t, o, "records", e.records);
+	if (hf_jsize(e.inbox) > 0)
+		hf_jset(t, o, "inbox", e.inbox);
 	*out = o;
 	return 0;
 }
@@ -142,6 +219,40 @@ copy_str(char **field, const struct hf_jval *v, const char *key)
 	*field = hf_strndup(a.s, a.n);
 }
 
+static void
+import_beside(struct hf_main *m, const struct hf_jval *v)
+{
+	const struct hf_jval *e;
+	struct hf_jiter it;
+	char *line[HF_DEFERRED_MAX];
+	size_t n = 0;
+
+	copy_str(&m->path, v, "path");
+	copy_str(&m->cwd, v, "cwd");
+	copy_str(&m->host, v, "host");
+	copy_str(&m->user, v, "user");
+	m->epoch = hf_json_count(hf_json_get(v, "epoch"));
+	copy_str(&m->attempt, v, "attempt");
+	m->failures = hf_json_count(hf_json_get(v, "failures"));
+	m->retry_at = hf_clock_parse(hf_json_get_str(v, "retryAt"));
+	if (m->retry_at < 0)
+		m->retry_at = 0;
+	copy_str(&m->from.id, v, "inheritedFrom");
+	copy_str(&m->from.agent, v, "inheritedAgent");
+	if (m->from.agent == NULL || m->from.id == NULL) {
+		hf_main_set(&m->from.agent, NULL);
+		hf_main_set(&m->from.id, NULL);
+	}
+	hf_json_iter(&it, hf_json_get(v, "deferred"));
+	while ((e = hf_json_next(&it, NULL)) != NULL && n < HF_DEFERRED_MAX)
+		if (hf_json_str(e).s != NULL)
+			line[n++] = hf_strndup(hf_json_str(e).s,
+			    hf_json_str(e).n);
+	hf_main_set_deferred(m, line, n);
+	while (n > 0)
+		free(line[--n]);
+}
+
 /* A request is not taken over: it was made to a running program there. */
 static int
 import_main(struct hf_main *m, void *arg, struct hf_err *err)
@@ -154,8 +265,7 @@ import_main(struct hf_main *m, void *arg, struct hf_err *err)
 		return 0;
 	}
 	m->enabled = hf_json_true(hf_json_get(in->v, "enabled"));
-	copy_str(&m->path, in->v, "path");
-	copy_str(&m->cwd, in->v, "cwd");
+	import_beside(m, in->v);
 	if (!hf_json_int(hf_json_get(in->v, "lastAttemptSeq"), &m->last_seq))
 		m->last_seq = -1;
 	in->out->mains++;
@@ -209,9 +319,57 @@ import_mains(struct import *in, const struct hf_jval *mains,
 	return 0;
 }
 
+/* By whom and when it was routed; the route itself has been added. */
 static int
-import_redirects(struct import *in, const struct hf_jval *redirects,
+import_route(struct hf_main *m, void *arg, struct hf_err *err)
+{
+	struct import *in = arg;
+	const struct hf_jval *r = hf_json_get(in->v, "redirected");
+	int64_t at = hf_clock_parse(hf_json_get_str(r, "at"));
+	int64_t epoch = hf_json_count(hf_json_get(in->v, "epoch"));
+
+	(void)err;
+	if (at < 0 || m->redirect.attempt != NULL ||
+	    (m->redirect.at == at && m->epoch == epoch))
+		return 0;
+	m->redirect.at = at;
+	copy_str(&m->redirect.attempt, r, "attempt");
+	m->epoch = epoch;
+	return 1;
+}
+
+/* One, from a to b, the exported main of a being in->v. */
+static int
+add_route(struct import *in, const char *a, const char *b,
     struct hf_err *err)
+{
+	struct hf_str agent = hf_json_get_str(in->v, "redirectAgent");
+	struct hf_buf to = HF_BUF_INIT;
+	struct hf_main m;
+	int rc;
+
+	if (agent.n > 0)
+		hf_buf_printf(&to, "%.*s:", (int)agent.n, agent.s);
+	hf_buf_puts(&to, b);
+	rc = hf_route_add(in->st, a, hf_buf_cstr(&to), err);
+	if (rc == 0 && hf_json_get(in->v, "redirected") != NULL &&
+	    (rc = hf_main_lookup(in->st, a, &m, err)) >= 0) {
+		char *who = hf_strdup(m.agent), *id = hf_strdup(m.id);
+
+		hf_main_release(&m);
+		rc = hf_main_update(in->st, who, id, &m, import_route, in,
+		    err);
+		hf_main_release(&m);
+		free(who);
+		free(id);
+	}
+	hf_buf_release(&to);
+	return rc < 0 ? -1 : 0;
+}
+
+static int
+import_redirects(struct import *in, const struct hf_jval *mains,
+    const struct hf_jval *redirects, struct hf_err *err)
 {
 	const struct hf_jval *v;
 	struct hf_jiter it;
@@ -230,7 +388,8 @@ import_redirects(struct import *in, const struct hf_jval *redirects,
 			continue;
 		a = hf_strndup(key.s, key.n);
 		b = hf_strndup(to.s, to.n);
-		rc = hf_route_add(in->st, a, b, &why);
+		in->v = hf_json_getn(mains, key.s, key.n);
+		rc = add_route(in, a, b, &why);
 		if (rc == 0)
 			in->out->routes++;
 		else if (hf_code_status(why.code) == HF_EX_DATAERR ||
@@ -309,6 +468,41 @@ import_record(struct import *in, const struct hf_jval *v, struct hf_err *err)
 	return rc;
 }
 
+/* Messages that wait, under their keys. */
+static int
+import_inbox(struct import *in, const struct hf_jval *inbox,
+    struct hf_err *err)
+{
+	const struct hf_jval *v;
+	struct hf_jiter it;
+	struct hf_str key;
+
+	hf_json_iter(&it, inbox);
+	while ((v = hf_json_next(&it, &key)) != NULL) {
+		struct hf_buf text = HF_BUF_INIT;
+		struct hf_err why = { HF_OK, "" };
+		char *name = hf_strndup(key.s, key.n);
+		int rc;
+
+		hf_json_write(&text, v);
+		hf_buf_putc(&text, '\n');
+		rc = !hf_str_starts(key, "inbox/") ?
+		    hf_err_set(&why, HF_E_INVALID, "it is no message") :
+		    hf_store_create(in->st, name, hf_buf_view(&text), NULL,
+		    &why);
+		if (rc < 0 && why.code == HF_E_INVALID)
+			refuse(in, name, &why);
+		free(name);
+		hf_buf_release(&text);
+		if (rc < 0 && why.code != HF_E_EXISTS &&
+		    why.code != HF_E_INVALID) {
+			*err = why;
+			return -1;
+		}
+	}
+	return 0;
+}
+
 int
 hf_transfer_import(struct hf_store *st, const struct hf_jval *v,
     struct hf_transfer *out, struct hf_err *err)
@@ -327,7 +521,9 @@ hf_transfer_import(struct hf_store *st, const struct hf_jval *v,
 		    "version %lld of an exported state is not known",
 		    (long long)version);
 	if (import_mains(&in, hf_json_get(v, "mains"), err) < 0 ||
-	    import_redirects(&in, hf_json_get(v, "redirects"), err) < 0)
+	    import_redirects(&in, hf_json_get(v, "mains"),
+	    hf_json_get(v, "redirects"), err) < 0 ||
+	    import_inbox(&in, hf_json_get(v, "inbox"), err) < 0)
 		return -1;
 	hf_json_iter(&it, hf_json_get(v, "records"));
 	while ((record = hf_json_next(&it, NULL)) != NULL)

@@ -125,17 +125,45 @@ successors() {
 	find "$STORE" -type f ! -path "$SRC" | sort
 }
 
+# keys PREFIX: what a shared store has below it, a line each.
+keys() {
+	printf '%s\n' "{\"id\":1,\"op\":\"open\",\"v\":1,\"url\":\"$HANDOFF_STORE\"}" \
+	    "{\"id\":2,\"op\":\"list\",\"prefix\":\"$1\"}" |
+	    hf-store-etcd | jq -r 'select(.id == 2) | .keys[]'
+}
+
+open_attempts() {
+	if [ -n "${HANDOFF_STORE-}" ]; then
+		keys open
+	else
+		ls "$HANDOFF_HOME/open" 2>/dev/null
+	fi
+}
+
 # records: how many there are.
 records() {
+	if [ -n "${HANDOFF_STORE-}" ]; then
+		keys records | wc -l
+		return
+	fi
 	find "$HANDOFF_HOME/records" -type f | wc -l
 }
 
 redirect() {
+	if [ -n "${HANDOFF_STORE-}" ]; then
+		hf-state list | jq -r --arg id "$ID" \
+		    '.main | select(.id == $id) | .redirect.id // empty'
+		return
+	fi
 	cat "$HANDOFF_HOME"/mains/*."$ID".json 2>/dev/null |
 	    jq -r '.redirect.id // empty'
 }
 
 phase() {
+	if [ -n "${HANDOFF_STORE-}" ]; then
+		hf-state records | jq -rs 'last | .phase // "none"'
+		return
+	fi
 	cat "$HANDOFF_HOME"/records/*.json 2>/dev/null |
 	    jq -rs 'last | .phase // "none"'
 }
@@ -167,7 +195,8 @@ invariants() {
 	    "$HANDOFF_HOME"/open/*; do
 		[ ! -f "$f" ] || jq empty "$f" || return 1
 	done
-	f=$(find "$HANDOFF_HOME" -perm /077)
+	f=
+	[ ! -e "$HANDOFF_HOME" ] || f=$(find "$HANDOFF_HOME" -perm /077)
 	is 'open to others' "$f" '' || return 1
 }
 

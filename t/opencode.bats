@@ -18,7 +18,7 @@ setup() {
 # What is said of a session but for where it lies and since when.
 figures() {
 	jq -cS '.session, .metrics | del(.path, .prompted, .file, .state,
-	    .activity, .quietSeconds, .rows, .revision)'
+	    .activity, .quietSeconds, .rows, .revision, .cursor)'
 }
 
 revision() {
@@ -110,6 +110,13 @@ listing() {
 	is again "$(hf-metrics <doc | figures)" "$(figures <doc)"
 	sql "DELETE FROM message WHERE id = (SELECT max(id) FROM message)"
 	is gone "$(hf-metrics <doc | figures)" "$(hf-metrics "$S" | figures)"
+	[ "$(hf-metrics "$S" | figures)" != "$(figures <doc)" ]
+	# An early message, rewritten in its place.
+	hf-metrics "$S" >doc
+	sql "UPDATE message SET data = replace(data, '\"output\":21',
+	    '\"output\":99'), time_updated = time_updated + 9 WHERE id =
+	    (SELECT min(id) FROM message WHERE data LIKE '%assistant%')"
+	is edited "$(hf-metrics <doc | figures)" "$(hf-metrics "$S" | figures)"
 	[ "$(hf-metrics "$S" | figures)" != "$(figures <doc)" ]
 }
 

@@ -359,8 +359,9 @@ count(struct hf_sqlite *db, const char *sql, struct figures *f,
 	if (rc > 0) {
 		n = hf_sqlite_int(st, "n", 0);
 		newest = hf_sqlite_int(st, "newest", 0);
-		hf_buf_printf(text, "%lld %lld\n", (long long)n,
-		    (long long)newest);
+		hf_buf_printf(text, "%lld %lld %lld\n", (long long)n,
+		    (long long)newest, (long long)hf_sqlite_int(st,
+		    "times", 0));
 		f->n += n;
 		if (newest > f->newest)
 			f->newest = newest;
@@ -369,16 +370,18 @@ count(struct hf_sqlite *db, const char *sql, struct figures *f,
 	return rc < 0 ? -1 : 0;
 }
 
+/* The times of all, so that a row that was rewritten shows too. */
+#define FIGURES_OF(table, column) \
+	"SELECT count(*) AS n, max(time_updated) AS newest, " \
+	"sum(time_updated & 4294967295) AS times FROM " table \
+	" WHERE " column " = ?"
+
 static int
 figures(struct hf_sqlite *db, void *arg, struct hf_err *err)
 {
 	static const char *const sql[] = {
-		"SELECT count(*) AS n, max(time_updated) AS newest "
-		    "FROM session WHERE id = ?",
-		"SELECT count(*) AS n, max(time_updated) AS newest "
-		    "FROM message WHERE session_id = ?",
-		"SELECT count(*) AS n, max(time_updated) AS newest "
-		    "FROM part WHERE session_id = ?" };
+		FIGURES_OF("session", "id"), FIGURES_OF("message",
+		    "session_id"), FIGURES_OF("part", "session_id") };
 	struct hf_buf text = HF_BUF_MAX(sizeof(((struct figures *)0)->text) -
 	    1);
 	struct figures *f = arg;

@@ -408,7 +408,9 @@ by_cursor(struct measuring *me, struct hf_metrics *m, struct hf_err *err)
 		return 1;
 	}
 	/* Touched, or changed in its place. */
-	if (me->cursor.file.size >= m->file.size ||
+	/* A database is not appended to: any row may have changed. */
+	if (hf_agent_of_rows(me->session->path) != NULL ||
+	    me->cursor.file.size >= m->file.size ||
 	    me->cursor.file.dev != m->file.dev ||
 	    me->cursor.file.ino != m->file.ino)
 		return 0;

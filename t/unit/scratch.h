@@ -39,6 +39,18 @@ scratch_remove(char *path)
 	free(path);
 }
 
+/* Writes a file that need not outlive a crash. */
+static inline bool
+scratch_write(const char *path, struct hf_str a)
+{
+	FILE *f = fopen(path, "w");
+	bool good = f != NULL && fwrite(a.s, 1, a.n, f) == a.n;
+
+	if (f != NULL && fclose(f) != 0)
+		good = false;
+	return good;
+}
+
 /* Runs argv with up to three more variables ("NAME=value", NULL: none) in
  * the environment; its output, if any, in out and errout. The exit status,
  * -1 if it could not be run. */

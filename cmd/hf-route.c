@@ -350,12 +350,14 @@ inbox(struct run *r, int n, char **what, struct hf_err *err)
 		    hf_inbox_look(r->st, &m, &in, err);
 	for (size_t i = 0; i < in.n; i++)
 		hf_inbox_line(&out, &in.w[i]);
-	if (rc == 0 && (hf_out(hf_buf_view(&out), err) < 0 ||
-	    (r->take && hf_inbox_done(r->st, &in, err) < 0)))
-		rc = -1;
-	if (rc < 0)
+	if (rc == 0 && hf_out(hf_buf_view(&out), err) < 0) {
 		hf_inbox_undo(r->st, &in, &ignored);
-	else if (in.more)
+		rc = -1;
+	} else if (rc == 0 && r->take) {
+		/* Written is written: nobody is to get it a second time. */
+		rc = hf_inbox_done(r->st, &in, err);
+	}
+	if (rc == 0 && in.more)
 		hf_warn("there are more messages than these %zu", in.n);
 	rc = rc < 0 ? -1 : in.n > 0 ? HF_EX_OK : HF_EX_NO;
 	hf_inbox_release(&in);

@@ -516,7 +516,7 @@ look_at(const char *key, struct hf_str val, const struct hf_rev *rev,
 	w.json = hf_json_parse(val, HF_JSON_RAW, NULL, NULL, &bad);
 	v = hf_json_root(w.json);
 	w.text = hf_json_get_str(v, "text");
-	w.at = hf_json_ms(hf_json_get(v, "at"));
+	w.at = hf_clock_parse(hf_json_get_str(v, "at"));
 	if (hf_json_int(hf_json_get(v, "handed"), &from) && from > 0 &&
 	    (size_t)from < w.text.n)
 		w.text = hf_strn(w.text.s + from, w.text.n - (size_t)from);
@@ -995,7 +995,7 @@ prune_one(const char *key, struct hf_str val, const struct hf_rev *rev,
 	j = hf_json_parse(val, HF_JSON_RAW, NULL, NULL, &bad);
 	v = hf_json_root(j);
 	to = hf_json_get(v, "to");
-	at = hf_json_ms(hf_json_get(v, "at"));
+	at = hf_clock_parse(hf_json_get_str(v, "at"));
 	agent = own(hf_json_get_str(to, "agent"));
 	id = own(hf_json_get_str(to, "id"));
 	if (at >= 0 && at < p->before && agent[0] != '\0' &&

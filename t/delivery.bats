@@ -48,6 +48,23 @@ faulty() {
 	with_faults env "$@" 2>err
 }
 
+# stopped_at POINT COMMAND...: in the background, until it stands there.
+stopped_at() {
+	HANDOFF_STOP_AT=$1 "$HF_FAULT_BIN/$2" <"$3" >out 2>err 3>&- &
+	STOPPED=$!
+	for _ in $(seq 200); do
+		! grep -q '^State:.T' "/proc/$STOPPED/status" || return 0
+		sleep 0.05
+	done
+	fail 'it does not stop'
+}
+
+goes_on_again() {
+	kill -CONT "$STOPPED"
+	wait "$STOPPED"
+	STOPPED=
+}
+
 @test "a message arrives where the chain ends, once, and says where" {
 	hf-route <m1 >out
 	is to "$(jq -r .route.to out)" new
@@ -200,17 +217,9 @@ arrives_once() {
 }
 
 @test "a handoff between finding the end and putting it there: it is moved on" {
-	HANDOFF_STOP_AT=relay.inbox "$HF_FAULT_BIN/hf-route" <m1 >out \
-	    2>err 3>&- &
-	STOPPED=$!
-	for _ in $(seq 200); do
-		! grep -q '^State:.T' "/proc/$STOPPED/status" || break
-		sleep 0.05
-	done
+	stopped_at relay.inbox hf-route m1
 	hf-route add new newer
-	kill -CONT "$STOPPED"
-	wait "$STOPPED"
-	STOPPED=
+	goes_on_again
 	is to "$(jq -r .route.to out)" newer
 	is waiting "$(waiting newer)" 'late words|waiting'
 	is left "$(find "$HANDOFF_HOME"/inbox/any.new/ -name '*.json')" ''
@@ -241,6 +250,30 @@ arrives_once() {
 	is waiting "$(waiting "$to")" \
 	    $'before the handoff|waiting\nafter it|waiting'
 	is left "$(find "$HANDOFF_HOME/inbox/claude.$ID" -name '*.json')" ''
+}
+
+@test "what is typed between the last look and the redirect is not lost" {
+	claude_session
+	briefed
+	stopped_at commit.redirect hf-commit brief
+	more 'And the manual page.'
+	echo '{"type":"mode","mode":"normal"}' >>"$SRC"
+	goes_on_again
+	is phase "$(member out .commit.phase)" started
+	hf-route inbox "$ID" >wait
+	is text "$(member wait .message.text)" 'And the manual page.'
+	is late "$(member wait .message.late)" true
+	hf-commit recover
+	is once "$(hf-route inbox "$ID" | wc -l)" 1
+}
+
+@test "rows of the agent's own between the look and the redirect are no message" {
+	claude_session
+	briefed
+	stopped_at commit.redirect hf-commit brief
+	echo '{"type":"mode","mode":"normal"}' >>"$SRC"
+	goes_on_again
+	exits 1 hf-route inbox "$ID"
 }
 
 @test "resume hands over what waits, once the agent runs" {

@@ -169,6 +169,7 @@ fill_record(struct begin *b, const struct hf_main *m, struct hf_err *err)
 	r->metrics.capacity = b->metrics.capacity;
 	r->revision.seq = (int64_t)b->metrics.seq;
 	hf_main_set(&r->revision.digest, b->metrics.digest);
+	r->revision.size = (int64_t)b->metrics.file.size;
 	r->epoch = m->epoch + 1;
 	r->begun = hf_clock_now();
 	r->target.time = r->begun;

@@ -9,6 +9,7 @@
 #include "state/events.h"
 #include "state/hooks.h"
 #include "state/inbox.h"
+#include "state/late.h"
 
 enum { NAMES = 4, REBUILDS = 3 };
 
@@ -220,7 +221,8 @@ hf_forward(struct hf_store *st, const struct hf_config *c,
 		if (commit_record(st, r, err) < 0 ||
 		    enter_successor(st, r, err) < 0 ||
 		    hf_inbox_drain(st, r->source.agent, r->source.id,
-		    r->target.agent, r->target.id, err) < 0)
+		    r->target.agent, r->target.id, err) < 0 ||
+		    hf_late_forward(st, r, err) < 0)
 			return -1;
 	}
 	if (r->phase != HF_PHASE_STARTED && start(st, c, r, err) < 0)

@@ -99,6 +99,7 @@ void
 hf_record_init(struct hf_attempt *r)
 {
 	memset(r, 0, sizeof(*r));
+	r->revision.size = -1;
 }
 
 void
@@ -196,6 +197,8 @@ figures_to_json(struct hf_jtree *t, struct hf_jnode *o,
 	hf_jset(t, o, "metrics", m);
 	hf_jset_int(t, rev, "seq", r->revision.seq);
 	hf_jset_cstr(t, rev, "digest", r->revision.digest);
+	if (r->revision.size >= 0)
+		hf_jset_int(t, rev, "size", r->revision.size);
 	hf_jset(t, o, "sourceRevision", rev);
 }
 
@@ -306,6 +309,8 @@ get_figures(struct hf_attempt *r, const struct hf_jval *v)
 	r->revision.seq = hf_json_count(hf_json_type(rev) == HF_J_OBJ ?
 	    hf_json_get(rev, "seq") : rev);
 	r->revision.digest = get_str(rev, "digest");
+	if (!hf_json_int(hf_json_get(rev, "size"), &r->revision.size))
+		r->revision.size = -1;
 }
 
 static void

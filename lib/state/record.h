@@ -34,7 +34,11 @@ struct hf_attempt {
 	char *reason;
 	int64_t epoch;
 	struct { int64_t tokens, turns, compactions, capacity; } metrics;
-	struct { int64_t seq; char *digest; } revision;
+	struct {
+		int64_t seq;
+		char *digest;
+		int64_t size;	/* bytes of the transcript then; -1 */
+	} revision;
 	struct hf_target target;
 	char *focus;		/* NULL: none */
 	char *brief;		/* compact JSON; NULL: none yet */

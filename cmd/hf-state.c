@@ -12,6 +12,7 @@
 #include "state/detach.h"
 #include "state/doctor.h"
 #include "state/host.h"
+#include "state/inbox.h"
 #include "state/join.h"
 #include "state/pick.h"
 #include "state/news.h"
@@ -943,16 +944,19 @@ static int
 prune(struct run *r, int n, char **what, struct hf_err *err)
 {
 	struct hf_buf out = HF_BUF_INIT;
-	size_t removed;
+	size_t removed, messages;
 
 	(void)n, (void)what;
 	hf_cursors_prune(r->cursors, r->config.keep_days);
-	if (hf_prune(r->st, r->config.keep_days, &removed, err) < 0)
+	if (hf_prune(r->st, r->config.keep_days, &removed, err) < 0 ||
+	    hf_inbox_prune(r->st, r->config.keep_days, &messages, err) < 0)
 		return -1;
-	if (removed == 0)
-		return HF_EX_OK;
-	hf_buf_printf(&out, "%zu record%s removed\n", removed,
-	    removed == 1 ? "" : "s");
+	if (removed > 0)
+		hf_buf_printf(&out, "%zu record%s removed\n", removed,
+		    removed == 1 ? "" : "s");
+	if (messages > 0)
+		hf_buf_printf(&out, "%zu message%s forgotten\n", messages,
+		    messages == 1 ? "" : "s");
 	return put(&out, err);
 }
 

@@ -300,6 +300,23 @@ arrives_once() {
 	run ! grep -q green said
 }
 
+@test "what was handed over is forgotten after a time, what waits is not" {
+	hf-route <m1 >/dev/null
+	message m2 old waits | hf-route >/dev/null
+	hf-route inbox new | jq -c 'select(.message.id == "m1")' >/dev/null
+	hf-route inbox --take new >/dev/null
+	message m3 old waits | hf-route >/dev/null
+	exits 0 hf-state prune
+	is nothing "$output" ''
+	for f in "$HANDOFF_HOME"/taken/*; do
+		jq -c '.at = "2020-01-01T00:00:00Z"' <"$f" >x && cp x "$f"
+	done
+	exits 0 hf-state prune
+	is said "$output" '2 messages forgotten'
+	is waiting "$(waiting new)" 'waits|waiting'
+	is journal "$(find "$HANDOFF_HOME/journal" -name '*.json' | wc -l)" 1
+}
+
 @test "a day: three generations, messages to all ids, one deleted, one unrouted" {
 	claude_session
 	first=$ID

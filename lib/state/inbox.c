@@ -1017,10 +1017,11 @@ prune_one(const char *key, struct hf_str val, const struct hf_rev *rev,
 }
 
 int
-hf_inbox_prune(struct hf_store *st, int64_t before, size_t *removed,
+hf_inbox_prune(struct hf_store *st, int64_t days, size_t *removed,
     struct hf_err *err)
 {
-	struct prune p = { st, before, removed };
+	struct prune p = { st, hf_clock_now() - days * 24 * 3600 * 1000,
+		removed };
 
 	*removed = 0;
 	return hf_store_each(st, "taken", prune_one, &p, err);

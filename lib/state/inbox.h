@@ -95,8 +95,8 @@ void	hf_inbox_line(struct hf_buf *out, const struct hf_waiting *w);
  * send them again. */
 int	hf_inbox_recover(struct hf_store *st, size_t *unknown,
 	    struct hf_err *err);
-/* Forgets what was delivered, and handed over, before that time (ms). */
-int	hf_inbox_prune(struct hf_store *st, int64_t before, size_t *removed,
+/* Forgets what was handed over more than so many days ago. */
+int	hf_inbox_prune(struct hf_store *st, int64_t days, size_t *removed,
 	    struct hf_err *err);
 
 #endif

@@ -342,7 +342,7 @@ struct hf_agent {
 	    struct hf_err *err);
 	/* Translates one record; unknown ones give a row OTHER. Figures must
 	 * not depend on strings beyond their first 256 bytes: in long rows
-	 * the fold gets them cut (hf_source.cut). */
+	 * the fold gets them cut (hf_source.skim). */
 	void (*row)(struct hf_scan *sc, const struct hf_record *rec);
 	/* What is in a row that row() gave (row->v). */
 	void (*blocks)(const struct hf_row *row, struct hf_blocks *out);
@@ -432,8 +432,8 @@ struct hf_source {
 	/* Set after opening, before the first next: */
 	bool strict;			/* damage is HF_E_INVALID */
 	bool explain;			/* each dropped row on stderr */
-	size_t cut;			/* strings of next's records may be cut
-					 * to so many bytes (hf_jsonl); 0: no */
+	bool skim;			/* long strings of next's records may
+					 * be cut (skim.h) */
 	struct hf_source_state *state;	/* internal */
 };
 /* Opens a session's records, up to limit bytes of s->path (UINT64_MAX:

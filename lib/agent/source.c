@@ -335,7 +335,7 @@ next_row(struct hf_source *src, struct hf_record *rec, struct hf_err *err)
 			st->reader.explain = explain;
 			st->reader.explain_arg = src;
 		}
-		st->reader.cut = src->cut;
+		st->reader.skim = src->skim;
 		st->reader.stats.lines = st->place.lines;
 		st->reader.stats.joining = st->place.joining;
 		st->reading = true;

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "json/lex.h"
 #include "json/num.h"
-#include "json/shorten.h"
+#include "json/skim.h"
 
 enum { DEPTH_MAX = 512, MEMORY_MIN = 64 << 20, STEP = 1 << 20, PADDING = 4 };
 
@@ -24,7 +24,9 @@ struct hf_json {
 	yyjson_alc alc;
 	struct slot slot[2];
 	size_t max;			/* bytes for one of them */
-	struct hf_buf own;		/* mended or cut text */
+	struct hf_buf own;		/* mended text */
+	struct hf_skim skim;
+	bool skimmed;			/* then the values are there */
 };
 
 /* ---- memory ---- */
@@ -196,6 +198,7 @@ forget(struct hf_json *j)
 {
 	yyjson_doc_free(j->doc);
 	j->doc = NULL;
+	j->skimmed = false;
 }
 
 static int
@@ -280,7 +283,7 @@ parse_mended(struct hf_json *j, struct hf_str text, unsigned flags,
 			return -1;
 	}
 	hf_buf_clear(&j->own);
-	if (!hf_lex_mend(&j->own, part) ||
+	if (!hf_lex_mend(&j->own, part, (flags & HF_JSON_ESCAPES) != 0) ||
 	    parse_own(j, flags, &got, NULL) < 0)
 		return -1;
 	*used = part.n;
@@ -296,19 +299,27 @@ json_new(void)
 	return j;
 }
 
-int
-hf_json_again_cut(struct hf_json **j, struct hf_str text, size_t max)
-{
-	size_t used;
+/* Its values are as good as yyjson's. */
+_Static_assert(sizeof(struct hf_skim_val) == sizeof(yyjson_val) &&
+    offsetof(struct hf_skim_val, u) == offsetof(yyjson_val, uni) &&
+    YYJSON_TAG_BIT == 8 && HF_SKIM_RAW == YYJSON_TYPE_RAW &&
+    HF_SKIM_NULL == YYJSON_TYPE_NULL && HF_SKIM_STR == YYJSON_TYPE_STR &&
+    HF_SKIM_FALSE == (YYJSON_TYPE_BOOL | YYJSON_SUBTYPE_FALSE) &&
+    HF_SKIM_TRUE == (YYJSON_TYPE_BOOL | YYJSON_SUBTYPE_TRUE) &&
+    HF_SKIM_ARR == YYJSON_TYPE_ARR && HF_SKIM_OBJ == YYJSON_TYPE_OBJ,
+    "skim.h lays values out as yyjson does");
 
-	if (*j == NULL)
-		*j = json_new();
-	forget(*j);
-	(*j)->max = MEMORY_MIN + 2 * text.n;
-	hf_buf_clear(&(*j)->own);
-	if (text.n == 0 || !hf_shorten(&(*j)->own, text, max))
-		return -1;
-	return parse_own(*j, HF_JSON_RAW, &used, NULL);
+size_t
+hf_json_skim(struct hf_json **jp, struct hf_str text)
+{
+	struct hf_json *j = *jp != NULL ? *jp : json_new();
+	size_t n;
+
+	*jp = j;
+	forget(j);
+	n = hf_skim(&j->skim, text.s, text.n);
+	j->skimmed = n > 0;
+	return n;
 }
 
 int
@@ -361,12 +372,15 @@ hf_json_free(struct hf_json *j)
 	for (size_t i = 0; i < 2; i++)
 		free(j->slot[i].p);
 	hf_buf_release(&j->own);
+	hf_skim_release(&j->skim);
 	free(j);
 }
 
 const struct hf_jval *
 hf_json_root(const struct hf_json *j)
 {
+	if (j != NULL && j->skimmed)
+		return (const struct hf_jval *)(const void *)j->skim.v;
 	return j != NULL ? jval(yyjson_doc_get_root(j->doc)) : NULL;
 }
 

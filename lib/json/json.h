@@ -29,6 +29,8 @@ enum {
 				 * raw control bytes in strings become U+FFFD
 				 * or their escapes instead of an error */
 	HF_JSON_PREFIX = 8,	/* something may follow the first value */
+	HF_JSON_ESCAPES = 16,	/* with MEND, a backslash that begins no
+				 * escape stands for itself */
 };
 
 /* NULL with HF_E_INVALID ("line L: what" for multi-line texts, "byte B:
@@ -42,11 +44,11 @@ struct hf_json *hf_json_parse(struct hf_str text, unsigned flags,
  * may be NULL and is the caller's whatever is returned: 0 or -1. */
 int	hf_json_again(struct hf_json **j, struct hf_str text, unsigned flags,
 	    size_t *used, bool *mended, struct hf_err *err);
-/* The same with each string cut to at most max bytes of the text: several
- * times as fast where most of a text is in long strings that nobody asks
- * for. -1 if anything is out of the ordinary; the text may still be one
- * that hf_json_again takes. */
-int	hf_json_again_cut(struct hf_json **j, struct hf_str text, size_t max);
+/* The same of an object that text begins with, skimmed (skim.h): strings of
+ * more than HF_SKIM_WHOLE bytes are cut, and all point into text, behind
+ * which HF_SKIM_PAD bytes must be readable. Returns the object's length; 0
+ * if it is not vouched for: it may still be one that hf_json_again takes. */
+size_t	hf_json_skim(struct hf_json **j, struct hf_str text);
 void	hf_json_free(struct hf_json *j);	/* NULL is nothing */
 const struct hf_jval *hf_json_root(const struct hf_json *j);
 

@@ -9,11 +9,11 @@
 #include "base/mem.h"
 #include "base/sig.h"
 #include "json/lex.h"
+#include "json/skim.h"
 
 enum {
 	CHUNK = 256 << 10,	/* stays in a core's cache */
 	TRIES = 4096, EFFORT = 8,
-	CUT_FROM = 8,		/* times the cut is a row's length */
 	JOIN_FREE = 16 << 20, JOIN_EFFORT = 4
 };
 
@@ -33,7 +33,7 @@ struct hf_jsonl_state {
 	bool behind_row;	/* a row stands directly before pos */
 	unsigned tries;
 	size_t effort;		/* bytes that the search may still look at */
-	struct hf_json *json;
+	struct hf_json *json, *glance;
 	struct hf_err why;	/* what is wrong with the line */
 };
 
@@ -60,6 +60,7 @@ hf_jsonl_release(struct hf_jsonl *r)
 	if (r->state == NULL)
 		return;
 	hf_json_free(r->state->json);
+	hf_json_free(r->state->glance);
 	free(r->state->buf);
 	free(r->state);
 	r->state = NULL;
@@ -108,7 +109,7 @@ more(struct hf_jsonl *r, struct hf_err *err)
 	shift(s);
 	if (s->len == s->cap) {
 		s->cap = s->cap > 0 ? s->cap * 2 : CHUNK;
-		s->buf = hf_reallocarray(s->buf, s->cap, 1);
+		s->buf = hf_reallocarray(s->buf, s->cap + HF_SKIM_PAD, 1);
 	}
 	want = s->cap - s->len;
 	if (want > r->limit - off)
@@ -216,7 +217,7 @@ skip_long(struct hf_jsonl *r, struct hf_err *err)
 		s->base = offset(s, s->len);
 		s->pos = s->len = 0;
 		s->cap = CHUNK;
-		s->buf = hf_reallocarray(s->buf, s->cap, 1);
+		s->buf = hf_reallocarray(s->buf, s->cap + HF_SKIM_PAD, 1);
 		k = more(r, err);
 		if (k == 0)
 			torn(r, from);
@@ -310,6 +311,13 @@ close_line(struct hf_jsonl *r)
 
 /* ---- rows ---- */
 
+/* Is what was mended in the n bytes at index at where nobody looks? */
+static bool
+unseen(struct hf_jsonl_state *s, size_t at, size_t n)
+{
+	return hf_json_skim(&s->glance, hf_strn(s->buf + at, n)) == n;
+}
+
 /* The n bytes at index at are the row that was parsed last. */
 static int
 give(struct hf_jsonl *r, struct hf_jsonl_row *row, size_t at, size_t n,
@@ -318,6 +326,7 @@ give(struct hf_jsonl *r, struct hf_jsonl_row *row, size_t at, size_t n,
 	struct hf_jsonl_state *s = r->state;
 
 	bad_piece(r, at);
+	mended = mended && !unseen(s, at, n);
 	row->v = hf_json_root(s->json);
 	row->raw = hf_strn(s->buf + at, n);
 	row->off = offset(s, at);
@@ -339,7 +348,8 @@ parse(struct hf_jsonl_state *s, size_t at, size_t n, unsigned flags,
     size_t *used, bool *mended, struct hf_err *err)
 {
 	if (hf_json_again(&s->json, hf_strn(s->buf + at, n),
-	    HF_JSON_RAW | HF_JSON_MEND | flags, used, mended, err) < 0)
+	    HF_JSON_RAW | HF_JSON_MEND | HF_JSON_ESCAPES | flags, used, mended,
+	    err) < 0)
 		return false;
 	if (hf_json_type(hf_json_root(s->json)) == HF_J_OBJ)
 		return true;
@@ -491,21 +501,42 @@ join(struct hf_jsonl *r, struct hf_jsonl_row *row, struct hf_err *err)
 	return 0;
 }
 
-/* The whole line as a row whose strings are cut; false where it is no
- * ordinary one. In a short row there is little to gain. */
-static bool
-take_cut(struct hf_jsonl *r)
+/* The whole line as a row that is skimmed: its length, 0 where it is no
+ * ordinary one. */
+static size_t
+take_skimmed(struct hf_jsonl *r)
 {
 	struct hf_jsonl_state *s = r->state;
-	size_t n = s->end - s->pos;
+	size_t n = hf_json_skim(&s->json, hf_strn(s->buf + s->pos,
+	    s->end - s->pos));
 
-	while (n > 0 && is_blank(s->buf[s->pos + n - 1]))
-		n--;
-	if (n / CUT_FROM < r->cut || hf_json_again_cut(&s->json,
-	    hf_strn(s->buf + s->pos, n), r->cut) < 0 ||
-	    hf_json_type(hf_json_root(s->json)) != HF_J_OBJ)
+	return blank(s->buf + s->pos + n, s->buf + s->end) ? n : 0;
+}
+
+/* The same of a line that nothing is known of yet but that it begins where
+ * the last one ended: most lines end here, and are gone over once. */
+static bool
+take_line(struct hf_jsonl *r, struct hf_jsonl_row *row)
+{
+	struct hf_jsonl_state *s = r->state;
+	size_t n, end;
+
+	if (s->pos == s->len || s->buf[s->pos] != '{')
 		return false;
-	s->end = s->pos + n;
+	n = hf_json_skim(&s->json, hf_strn(s->buf + s->pos,
+	    s->len - s->pos));
+	for (end = s->pos + n; n > 0 && end < s->len &&
+	    s->buf[end] != '\n' && is_blank(s->buf[end]); end++)
+		;
+	if (n == 0 || end == s->len || s->buf[end] != '\n' ||
+	    end - s->pos > HF_JSONL_MAX)
+		return false;
+	s->whole = true;
+	s->why.code = HF_OK;
+	give(r, row, s->pos, n, false);
+	r->stats.lines++;
+	s->pos = end + 1;
+	r->stats.end = offset(s, s->pos);
 	return true;
 }
 
@@ -521,8 +552,8 @@ take_first(struct hf_jsonl *r, struct hf_jsonl_row *row, struct hf_err *err)
 	s->fresh = false;
 	if (s->pos == s->end)
 		return 0;
-	if (r->cut > 0 && take_cut(r))
-		return give(r, row, s->pos, s->end - s->pos, false);
+	if (r->skim && (used = take_skimmed(r)) > 0)
+		return give(r, row, s->pos, used, false);
 	s->tries = TRIES;
 	s->effort = (s->end - s->pos) * EFFORT;
 	if (parse(s, s->pos, s->end - s->pos, HF_JSON_PREFIX, &used, &mended,
@@ -545,6 +576,8 @@ hf_jsonl_next(struct hf_jsonl *r, struct hf_jsonl_row *row,
 
 	for (;;) {
 		if (!s->open) {
+			if (r->skim && take_line(r, row))
+				return 1;
 			k = open_line(r, err);
 			if (k <= 0)
 				return k;
@@ -582,7 +615,8 @@ hf_jsonl_at(int fd, uint64_t off, uint64_t len, struct hf_buf *scratch,
 	}
 	if ((uint64_t)n == len)
 		j = hf_json_parse(hf_strn(to, (size_t)n),
-		    HF_JSON_RAW | HF_JSON_MEND, NULL, NULL, NULL);
+		    HF_JSON_RAW | HF_JSON_MEND | HF_JSON_ESCAPES, NULL, NULL,
+		    NULL);
 	if (j == NULL)
 		hf_err_set(err, HF_E_CHANGED, "a row at byte %llu has "
 		    "changed since it was read", (unsigned long long)off);

@@ -4,7 +4,9 @@
  * Only LF ends a row (CR before it, a byte order mark at the start, blank
  * lines and a missing last LF are no damage). A damaged row costs that row
  * at most (FORMATS 2.1, CASES M8, M9):
- *  - bad UTF-8, unpaired surrogates and control bytes in strings are mended;
+ *  - bad UTF-8, unpaired surrogates, wrong escapes and control bytes in
+ *    strings are mended; it counts unless it is where a skimmer does not
+ *    look (skim.h), in what is long;
  *  - a line that does not parse, or has something behind a row, is searched
  *    for whole records ({"parentUuid", {"type", {"timestamp" and the other
  *    keys that rows of the six formats begin with): each one is a row, each
@@ -59,10 +61,10 @@ struct hf_jsonl {
 	void (*explain)(uint64_t line, uint64_t off, const char *why,
 	    void *arg);
 	void *explain_arg;
-	/* May be set after init: strings of v are cut to at most so many
-	 * bytes of the row where that is simple, which is much faster; raw is
-	 * whole. 0: never. What is counted and dropped is the same. */
-	size_t cut;
+	/* May be set after init: rows are skimmed where that is simple (long
+	 * strings of v are cut), which is much faster; raw is whole. What is
+	 * counted and dropped is the same. */
+	bool skim;
 	struct hf_jsonl_state *state;	/* internal */
 };
 

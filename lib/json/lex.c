@@ -119,12 +119,27 @@ is_low(int u)
 	return u >= 0xdc00 && u < 0xe000;
 }
 
-/* One escape; wrong ones are left for the parser to refuse. */
+static bool
+begins_escape(const char *p, const char *end, int u)
+{
+	return end - p < 2 || (p[1] == 'u' ? u >= 0 :
+	    p[1] != '\0' && strchr("\"\\/bfnrt", p[1]) != NULL);
+}
+
+/* One escape; wrong ones are left for the parser to refuse, unless they are
+ * mended. */
 static const char *
-mend_escape(struct hf_buf *out, const char *p, const char *end, bool *did)
+mend_escape(struct hf_buf *out, const char *p, const char *end, bool escapes,
+    bool *did)
 {
 	int u = unit_at(p, end);
 	size_t n = u >= 0 ? 6 : 2;
+
+	if (escapes && !begins_escape(p, end, u)) {
+		*did = true;
+		hf_buf_puts(out, "\\\\");
+		return p + 1;
+	}
 
 	if (is_high(u) && is_low(unit_at(p + 6, end)))
 		n = 12;
@@ -192,7 +207,8 @@ mend_byte(struct hf_buf *out, const char *p, const char *end, bool *did)
 
 /* Behind an opening quote: behind the closing one, or the end. */
 static const char *
-mend_string(struct hf_buf *out, const char *p, const char *end, bool *did)
+mend_string(struct hf_buf *out, const char *p, const char *end, bool escapes,
+    bool *did)
 {
 	while (p < end) {
 		const char *run = p;
@@ -206,14 +222,14 @@ mend_string(struct hf_buf *out, const char *p, const char *end, bool *did)
 			hf_buf_putc(out, *p++);
 			break;
 		}
-		p = *p == '\\' ? mend_escape(out, p, end, did) :
+		p = *p == '\\' ? mend_escape(out, p, end, escapes, did) :
 		    mend_byte(out, p, end, did);
 	}
 	return p;
 }
 
 bool
-hf_lex_mend(struct hf_buf *out, struct hf_str text)
+hf_lex_mend(struct hf_buf *out, struct hf_str text, bool escapes)
 {
 	const char *p = text.s, *end = text.s + text.n;
 	bool did = false;
@@ -228,7 +244,7 @@ hf_lex_mend(struct hf_buf *out, struct hf_str text)
 			break;
 		if (*p == '"') {
 			hf_buf_putc(out, *p++);
-			p = mend_string(out, p, end, &did);
+			p = mend_string(out, p, end, escapes, &did);
 		} else {
 			did = true;
 			hf_buf_putc(out, ' ');

@@ -24,9 +24,10 @@ size_t	hf_lex_value(struct hf_lex *l, const char *s, size_t n);
 
 /* Appends text, mended: inside strings bad UTF-8, surrogate escapes without
  * their other half and runs of NUL bytes become U+FFFD and other control
- * bytes their escapes; outside, NUL bytes become blanks. Returns whether
- * anything had to be. */
-bool	hf_lex_mend(struct hf_buf *out, struct hf_str text);
+ * bytes their escapes, and with escapes a backslash that begins none becomes
+ * one of two; outside, NUL bytes become blanks. Returns whether anything had
+ * to be. */
+bool	hf_lex_mend(struct hf_buf *out, struct hf_str text, bool escapes);
 
 /* Appends compact JSON with a line a value, two blanks of indent a level and
  * a last newline. */

@@ -9,7 +9,7 @@
 #include "session/capacity.h"
 #include "session/cursor.h"
 
-enum { TAIL = 4096, CUT = 1024 };
+enum { TAIL = 4096 };
 
 /* ---- the file ---- */
 
@@ -219,8 +219,8 @@ start(struct measuring *me, struct hf_source *src, struct hf_err *err)
 	}
 	me->src->strict = me->how.strict;
 	me->src->explain = me->how.explain;
-	/* Nobody looks further into a string here, but for a path. */
-	me->src->cut = CUT;
+	/* Nobody looks further into a string here. */
+	me->src->skim = true;
 	return 0;
 }
 

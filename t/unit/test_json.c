@@ -6,7 +6,6 @@
 #include "json/json.h"
 #include "json/lex.h"
 #include "json/num.h"
-#include "json/shorten.h"
 
 /* The compact text of what was read, or the error; until the next call. */
 static const char *
@@ -397,73 +396,6 @@ test_lex(void)
 	CHECK(same);
 }
 
-static const char *
-short_as(struct hf_str text, size_t max)
-{
-	static struct hf_buf out = HF_BUF_INIT;
-
-	hf_buf_clear(&out);
-	return hf_shorten(&out, text, max) ? hf_buf_cstr(&out) : NULL;
-}
-
-#define SHORT(lit, max)	short_as(HF_STR(lit), (max))
-
-static void
-test_shorten(void)
-{
-	/* Long enough that it is not all in one step of the scan. */
-	static const char run[] = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
-
-	CHECK_STR(SHORT("{\"ab\":[\"\",\"abc\",1]}", 2),
-	    "{\"ab\":[\"\",\"ab\",1]}");
-	CHECK_STR(SHORT("\"abc\"", 0), "\"\"");
-	CHECK_STR(SHORT("\"abc\"", 3), "\"abc\"");
-	CHECK_STR(SHORT("\"abc\"", SIZE_MAX), "\"abc\"");
-	CHECK_STR(SHORT("\"a\\\"bc\"", 2), "\"a\"");
-	CHECK_STR(SHORT("\"a\\\"bc\"", 3), "\"a\\\"\"");
-	CHECK_STR(SHORT("\"a\\\\\",\"b\"", 1), "\"a\",\"b\"");
-	CHECK_STR(SHORT("\"\\u00e9x\"", 5), "\"\"");
-	CHECK_STR(SHORT("\"\\u00e9x\"", 6), "\"\\u00e9\"");
-	CHECK_STR(SHORT("\"\\ud83d\\ude00x\"", 11), "\"\"");
-	CHECK_STR(SHORT("\"\\ud83d\\ude00x\"", 12),
-	    "\"\\ud83d\\ude00\"");
-	CHECK_STR(SHORT("\"x\xf0\x9f\x98\x80y\"", 4), "\"x\"");
-	CHECK_STR(SHORT("\"x\xf0\x9f\x98\x80y\"", 5),
-	    "\"x\xf0\x9f\x98\x80\"");
-	/* What is behind the cut is looked at all the same. */
-	CHECK(SHORT("\"aaaaaaaaaaaaaaaaaaaaaaa\xff\"", 2) == NULL);
-	CHECK(SHORT("\"aaaaaaaaaaaaaaaaaaaaaaa\t\"", 2) == NULL);
-	CHECK(SHORT("\"aaaaaaaaaaaaaaaaaaaaaaa\0\"", 2) == NULL);
-	CHECK(SHORT("\"aaaaaaaaaaaaaaaaaaaaaaa\\x\"", 2) == NULL);
-	CHECK(SHORT("\"aaaaaaaaaaaaaaaaaaaaaaa\\u12g4\"", 2) == NULL);
-	CHECK(SHORT("\"aaaaaaaaaaaaaaaaaaaaaaa\\ud83d\"", 2) == NULL);
-	CHECK(SHORT("\"aaaaaaaaaaaaaaaaaaaaaaa\\ude00\"", 2) == NULL);
-	CHECK(SHORT("\"aaaaaaaaaaa\\ud83d\\ud83d\\ude00\"", 2) == NULL);
-	CHECK(SHORT("\"aaaaaaaaaaaaaaaaaaaaaaa", 2) == NULL);
-	CHECK(SHORT("\"aaaaaaaaaaaaaaaaaaaaaaa\\", 2) == NULL);
-	CHECK_STR(SHORT("\"\x7f\"", 9), "\"\x7f\"");
-
-	/* Each byte at each place of the scan. */
-	for (size_t at = 0; at < 40; at++) {
-		bool good = true;
-
-		for (int c = 1; c < 256; c++) {
-			struct hf_buf b = HF_BUF_INIT;
-			bool plain = c >= 0x20 && c < 0x80 && c != '\\';
-
-			hf_buf_putc(&b, '"');
-			hf_buf_add(&b, run, at);
-			hf_buf_putc(&b, (char)c);
-			hf_buf_puts(&b, c == '"' ? "\"" : "");
-			hf_buf_puts(&b, "y\"");
-			good = good && plain == (short_as(hf_buf_view(&b),
-			    1000) != NULL);
-			hf_buf_release(&b);
-		}
-		CHECK(good);
-	}
-}
-
 int
 main(void)
 {
@@ -477,6 +409,5 @@ main(void)
 	test_text();
 	test_num();
 	test_lex();
-	test_shorten();
 	return check_done();
 }

@@ -849,15 +849,23 @@ inside(struct run *r, int n, char **what, struct hf_err *err)
 	return rc < 0 ? -1 : here ? HF_EX_OK : HF_EX_NO;
 }
 
-/* Runs a command that nobody runs beside. */
+/* Runs a command that nobody runs beside, on this machine. */
 static int
 alone(struct run *r, int n, char **what, struct hf_err *err)
 {
 	struct hf_proc p = { (const char *const *)(what + 1), NULL, NULL,
 		HF_STR_NONE, NULL, NULL, 0 };
-	int status = 0, lock = hf_store_lock(r->st, what[0], 0, err);
+	struct hf_buf name_here = HF_BUF_INIT;
+	int status = 0, lock;
 
 	(void)n;
+	hf_buf_puts(&name_here, what[0]);
+	if (r->st->shared) {
+		hf_buf_printf(&name_here, ".%s.", hf_env_user());
+		hf_text_percent(&name_here, hf_str(hf_proc_host()));
+	}
+	lock = hf_store_lock(r->st, hf_buf_cstr(&name_here), 0, err);
+	hf_buf_release(&name_here);
 	/* Who is told by the status needs no words. */
 	if (lock < 0)
 		return err->code == HF_E_LOCKED ? HF_EX_TEMPFAIL : -1;

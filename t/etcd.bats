@@ -218,11 +218,7 @@ lease_of() {
 		sleep 0.1
 	done
 	PIDS=$pid
-	until grep -q '^State:.T' "/proc/$pid/status"; do
-		i=$((i + 1))
-		[ "$i" -lt 300 ]
-		sleep 0.1
-	done
+	stopped "$pid"
 	request release "\"lease\":\"$(lease_of)\"" | jq -e '.error == null'
 	kill -CONT "$pid"
 	wait "$job" || status=$?
@@ -260,6 +256,37 @@ lease_of() {
 	[ -n "$(redirect)" ]
 	is successors "$(successors | wc -l)" 1
 	is records "$(records)" 1
+}
+
+# told NAME EVENT: what the model of the session $to is given on that machine.
+told() {
+	jq -nc --arg id "$to" --arg path "$STORE/$to.jsonl" --arg cwd "$WORK" \
+	    --arg e "$2" '{session_id: $id, transcript_path: $path, cwd: $cwd,
+	    hook_event_name: $e, prompt: "go on"}' >event
+	on "$1" handoff hook claude <event |
+	    jq -r '.hookSpecificOutput.additionalContext // empty'
+}
+
+@test "a message sent on one machine is handed over on the other, once" {
+	on_a
+	begun_on_a
+	on a hf-commit <brief >committed
+	local to i
+	to=$(member committed .commit.target.id)
+	jq -nc --arg to "$ID" '{message: {id: "m1", to: $to,
+	    text: "words from afar"}}' >message
+	exits 0 on b hf-route <message
+	is state "$(printf '%s' "$output" | jq -r .route.to)" "$to"
+	# Sent again, from both.
+	exits 0 on b hf-route <message
+	exits 0 on a hf-route <message
+	told a SessionStart >first
+	is told "$(grep -c 'words from afar' first)" 1
+	for i in SessionStart UserPromptSubmit; do
+		is again "$(told a "$i")" ''
+	done
+	exits 0 on b hf-route <message
+	is later "$(told a UserPromptSubmit)" ''
 }
 
 # ---- the network ----
@@ -363,13 +390,9 @@ whole() {
 	hf-commit begin <trigger >begun && with_brief <begun >brief
 	HANDOFF_STOP_AT=commit.redirect "$HF_FAULT_BIN/hf-commit" <brief \
 	    >late 2>err 3>&- &
-	local pid=$! i=0 status=0
+	local pid=$! status=0
 	PIDS=$pid
-	until grep -q '^State:.T' "/proc/$pid/status"; do
-		i=$((i + 1))
-		[ "$i" -lt 300 ]
-		sleep 0.1
-	done
+	stopped "$pid"
 	kill -9 "$(pgrep -P "$pid" hf-store)"
 	kill -CONT "$pid"
 	wait "$pid" || status=$?
@@ -381,6 +404,104 @@ whole() {
 	invariants
 	whole
 	invariants
+}
+
+# ---- access ----
+
+# certificates: a CA, one for the server, one for a machine; all in ./tls.
+certificates() {
+	local n
+	mkdir tls
+	openssl req -x509 -newkey rsa:2048 -nodes -keyout tls/ca.key \
+	    -out tls/ca.pem -subj /CN=ca -days 2
+	for n in server machine; do
+		openssl req -newkey rsa:2048 -nodes -keyout "tls/$n.key" \
+		    -out "tls/$n.csr" -subj "/CN=$n"
+		openssl x509 -req -in "tls/$n.csr" -CA tls/ca.pem -days 2 \
+		    -CAkey tls/ca.key -CAcreateserial -out "tls/$n.pem" \
+		    -extfile <(echo 'subjectAltName=IP:127.0.0.1')
+	done
+} >/dev/null 2>&1
+
+@test "TLS with certificates of both sides; without one it is refused" {
+	certificates
+	local peer
+	read -r ETCD_PORT peer <<<"$("$HF_HELPER/ports" 2)"
+	ETCD_DIR=$PWD ETCD_PIDS=
+	etcd_run tls "$ETCD_PORT" "$peer" https \
+	    --initial-cluster "tls=http://127.0.0.1:$peer" \
+	    --cert-file tls/server.pem --key-file tls/server.key \
+	    --client-cert-auth --trusted-ca-file tls/ca.pem
+	PIDS=$ETCD_PID
+	configure "{\"store\":\"etcds://127.0.0.1:$ETCD_PORT/x\",
+	    \"etcd\":{\"caFile\":\"$PWD/tls/ca.pem\",
+	    \"certFile\":\"$PWD/tls/machine.pem\",
+	    \"keyFile\":\"$PWD/tls/machine.key\"}}"
+	unset HANDOFF_STORE
+	etcd_ready "$ETCD_PORT" etcds
+	claude_session
+	exits 0 hf-route add old new
+	exits 0 hf-route resolve old
+	is end "$output" new
+	configure "{\"store\":\"etcds://127.0.0.1:$ETCD_PORT/x\",
+	    \"etcd\":{\"certFile\":\"$PWD/tls/machine.pem\",
+	    \"keyFile\":\"$PWD/tls/machine.key\"}}"
+	exits 69 hf-route resolve old
+	configure "{\"store\":\"etcds://127.0.0.1:$ETCD_PORT/x\",
+	    \"etcd\":{\"caFile\":\"$PWD/tls/ca.pem\",
+	    \"certFile\":\"/nowhere\"}}"
+	exits 78 hf-route resolve old
+}
+
+@test "a user and a password: from a variable or a command, asked for again" {
+	local peer p
+	read -r ETCD_PORT peer <<<"$("$HF_HELPER/ports" 2)"
+	ETCD_DIR=$PWD ETCD_PIDS=
+	etcd_run auth "$ETCD_PORT" "$peer" http \
+	    --initial-cluster "auth=http://127.0.0.1:$peer"
+	PIDS=$ETCD_PID
+	etcd_ready "$ETCD_PORT"
+	p=$ETCD_PORT
+	gateway "$p" /v3/auth/user/add '{"name":"root","password":"pass \"wort\""}'
+	gateway "$p" /v3/auth/role/add '{"name":"root"}'
+	gateway "$p" /v3/auth/user/grant '{"user":"root","role":"root"}'
+	gateway "$p" /v3/auth/enable '{}'
+	export HANDOFF_STORE=etcd://127.0.0.1:$p/x
+	exits 78 hf-route add old new
+	[[ $stderr == *'asks for a user'* ]]
+	export HANDOFF_ETCD_USER=root HANDOFF_ETCD_PASSWORD_ENV=ETCD_WORD
+	exits 78 hf-route add old new
+	[[ $stderr == *'no password'* ]]
+	export ETCD_WORD=wrong
+	exits 69 hf-route add old new
+	[[ $stderr == *'declines the user or the password'* ]]
+	[[ $stderr != *wrong* ]]
+	export ETCD_WORD='pass "wort"'
+	exits 0 hf-route add old new
+	unset ETCD_WORD
+	configure '{"etcd":{"passwordCommand":["printf","pass \"wort\"\\n"]}}'
+	exits 0 hf-route resolve old
+	is end "$output" new
+	# The token is no longer one in the middle of the program's life.
+	{
+		echo "{\"id\":1,\"op\":\"open\",\"v\":1,\"url\":\"$HANDOFF_STORE\"}"
+		echo '{"id":2,"op":"get","key":"mains/any.old"}'
+		i=0
+		until grep -q '"id":2' answers; do
+			i=$((i + 1))
+			[ "$i" -lt 200 ] || break
+			sleep 0.05
+		done
+		token=$(gateway "$p" /v3/auth/authenticate \
+		    '{"name":"root","password":"pass \"wort\""}' | jq -r .token)
+		gateway "$p" /v3/auth/user/changepw \
+		    '{"name":"root","password":"pass \"wort\""}' "$token" >&2
+		echo '{"id":3,"op":"get","key":"mains/any.old"}'
+	} 3>&- | hf-store-etcd >answers
+	is third "$(jq -c 'select(.id == 3) | .error' answers)" null
+	# Never without TLS to another machine.
+	HANDOFF_STORE=etcd://192.0.2.1/x exits 78 hf-route resolve old
+	[[ $stderr == *'no password without TLS'* ]]
 }
 
 # ---- limits ----

@@ -29,7 +29,8 @@ enum {
 	MORE_MS = 3000,		/* and what we wait beyond it */
 	GRACE_MS = 2000,	/* after a signal */
 	END_MS = 3000,
-	LOCKS_MAX = 4, LOCK_SECONDS = 60, LOCK_TURN_MS = 500
+	/* A lock ends with the command, or soon after its machine. */
+	LOCKS_MAX = 4, LOCK_SECONDS = 7 * 86400, LOCK_TURN_MS = 500
 };
 
 struct helper {

@@ -18,12 +18,16 @@ static const struct { const char *beside, *member; } pairs[] = {
 };
 enum { PAIRS = sizeof(pairs) / sizeof(pairs[0]) };
 
+/* What messages are kept in; the first ones have a part for each session. */
+static const char *const kept[] = { "inbox", "journal", "relays", "taken" };
+enum { KEPT = sizeof(kept) / sizeof(kept[0]), BY_SESSION = 2 };
+
 /* ---- export ---- */
 
 struct export {
 	struct hf_store *st;
 	struct hf_jtree *t;
-	struct hf_jnode *mains, *redirects, *records, *inbox;
+	struct hf_jnode *mains, *redirects, *records, *messages;
 };
 
 /* The seed names a session by its id alone; of two agents with the same one
@@ -73,7 +77,7 @@ beside_main(struct export *e, struct hf_jnode *o, const struct hf_main *m)
 	hf_jset(e->t, o, "redirected", r);
 }
 
-/* A message that waits, as it is, under its key. */
+/* What belongs to a message, as it is, under its key. */
 static int
 export_message(const char *key, struct hf_str val, const struct hf_rev *rev,
     const struct hf_err *why, void *arg, struct hf_err *err)
@@ -91,25 +95,28 @@ export_message(const char *key, struct hf_str val, const struct hf_rev *rev,
 	if (j == NULL)
 		hf_warn("'%s' is left out: it is no JSON", key);
 	else
-		hf_jset(e->t, e->inbox, key, hf_jtree_copy(e->t,
+		hf_jset(e->t, e->messages, key, hf_jtree_copy(e->t,
 		    hf_json_root(j)));
 	hf_json_free(j);
 	return 0;
 }
 
-/* In files, where each session's messages are a folder of their own. */
+/* Of one session; in a list of what is below "inbox" files have only what
+ * is right there. */
 static int
 export_messages(struct export *e, const char *key, struct hf_err *err)
 {
-	struct hf_buf prefix = HF_BUF_INIT;
-	int rc;
+	int rc = 0;
 
-	if (e->st->shared)
-		return 0;
-	hf_buf_printf(&prefix, "inbox%s", strchr(key, '/'));
-	rc = hf_store_each(e->st, hf_buf_cstr(&prefix), export_message, e,
-	    err);
-	hf_buf_release(&prefix);
+	for (size_t i = 0; i < BY_SESSION && rc == 0; i++) {
+		struct hf_buf prefix = HF_BUF_INIT;
+
+		hf_buf_puts(&prefix, kept[i]);
+		hf_buf_puts(&prefix, strchr(key, '/'));
+		rc = hf_store_each(e->st, hf_buf_cstr(&prefix),
+		    export_message, e, err);
+		hf_buf_release(&prefix);
+	}
 	return rc;
 }
 
@@ -142,7 +149,7 @@ export_main(const char *key, struct hf_main *m, const struct hf_err *why,
 		    m->redirect.id);
 	hf_jset(e->t, e->mains, hf_buf_cstr(&name), o);
 	hf_buf_release(&name);
-	return export_messages(e, key, err);
+	return e->st->shared ? 0 : export_messages(e, key, err);
 }
 
 static int
@@ -179,16 +186,17 @@ hf_transfer_export(struct hf_store *st, struct hf_jtree *t,
 	struct hf_jnode *o = hf_jtree_obj(t);
 
 	if (hf_main_each(st, export_main, &e, err) < 0 ||
-	    hf_record_each(st, export_record, &e, err) < 0 ||
-	    (st->shared && hf_store_each(st, "inbox", export_message, &e,
-	    err) < 0))
+	    hf_record_each(st, export_record, &e, err) < 0)
 		return -1;
+	for (size_t i = st->shared ? 0 : BY_SESSION; i < KEPT; i++)
+		if (hf_store_each(st, kept[i], export_message, &e, err) < 0)
+			return -1;
 	hf_jset_int(t, o, "version", 1);
 	hf_jset(t, o, "mains", e.mains);
 	hf_jset(t, o, "redirects", e.redirects);
 	hf_jset(t, o, "records", e.records);
-	if (hf_jsize(e.inbox) > 0)
-		hf_jset(t, o, "inbox", e.inbox);
+	if (hf_jsize(e.messages) > 0)
+		hf_jset(t, o, "messages", e.messages);
 	*out = o;
 	return 0;
 }
@@ -468,16 +476,25 @@ import_record(struct import *in, const struct hf_jval *v, struct hf_err *err)
 	return rc;
 }
 
-/* Messages that wait, under their keys. */
+static bool
+is_kept(struct hf_str key)
+{
+	for (size_t i = 0; i < KEPT; i++)
+		if (hf_str_starts(key, kept[i]) && key.n > strlen(kept[i]) &&
+		    key.s[strlen(kept[i])] == '/')
+			return true;
+	return false;
+}
+
 static int
-import_inbox(struct import *in, const struct hf_jval *inbox,
+import_messages(struct import *in, const struct hf_jval *messages,
     struct hf_err *err)
 {
 	const struct hf_jval *v;
 	struct hf_jiter it;
 	struct hf_str key;
 
-	hf_json_iter(&it, inbox);
+	hf_json_iter(&it, messages);
 	while ((v = hf_json_next(&it, &key)) != NULL) {
 		struct hf_buf text = HF_BUF_INIT;
 		struct hf_err why = { HF_OK, "" };
@@ -486,7 +503,7 @@ import_inbox(struct import *in, const struct hf_jval *inbox,
 
 		hf_json_write(&text, v);
 		hf_buf_putc(&text, '\n');
-		rc = !hf_str_starts(key, "inbox/") ?
+		rc = !is_kept(key) ?
 		    hf_err_set(&why, HF_E_INVALID, "it is no message") :
 		    hf_store_create(in->st, name, hf_buf_view(&text), NULL,
 		    &why);
@@ -523,7 +540,7 @@ hf_transfer_import(struct hf_store *st, const struct hf_jval *v,
 	if (import_mains(&in, hf_json_get(v, "mains"), err) < 0 ||
 	    import_redirects(&in, hf_json_get(v, "mains"),
 	    hf_json_get(v, "redirects"), err) < 0 ||
-	    import_inbox(&in, hf_json_get(v, "inbox"), err) < 0)
+	    import_messages(&in, hf_json_get(v, "messages"), err) < 0)
 		return -1;
 	hf_json_iter(&it, hf_json_get(v, "records"));
 	while ((record = hf_json_next(&it, NULL)) != NULL)

@@ -6,6 +6,8 @@
 #				tests keep, its process ETCD_PID
 #	etcd_end		kills what was started in this shell
 #	request OP MEMBERS	an answer of hf-store-etcd to one request
+#	gateway PORT PATH BODY [TOKEN]	an answer of etcd's own gateway
+#	stopped PID		waits until it is (HANDOFF_STOP_AT)
 
 ETCD_PIDS=
 
@@ -31,7 +33,7 @@ etcd_run() {
 	shift 4
 	ETCD_UNSUPPORTED_ARCH=$(uname -m) etcd --name "$name" \
 	    --data-dir "$ETCD_DIR/$name" --log-level error \
-	    --listen-client-urls "$scheme://127.0.0.1:$client" \
+	    --listen-client-urls "$scheme://${ETCD_LISTEN:-127.0.0.1}:$client" \
 	    --advertise-client-urls "$scheme://127.0.0.1:$client" \
 	    --listen-peer-urls "http://127.0.0.1:$peer" \
 	    --initial-advertise-peer-urls "http://127.0.0.1:$peer" \
@@ -78,6 +80,23 @@ etcd_end() {
 		while kill -0 "$p" 2>/dev/null; do sleep 0.05; done
 	done
 	[ -z "${ETCD_DIR-}" ] || rm -rf "$ETCD_DIR"
+}
+
+gateway() {
+	exec 9<>"/dev/tcp/127.0.0.1/$1" || return 1
+	printf 'POST %s HTTP/1.0\r\nHost: localhost\r\n%sContent-Length: %d\r\n\r\n%s' \
+	    "$2" "${4:+Authorization: $4$'\r\n'}" "${#3}" "$3" >&9
+	sed '1,/^\r$/d' <&9
+	exec 9>&-
+}
+
+stopped() {
+	local i=0
+	until grep -q '^State:.T' "/proc/$1/status"; do
+		i=$((i + 1))
+		[ "$i" -lt 300 ] || fail 'it does not stop' || return 1
+		sleep 0.1
+	done
 }
 
 # request OP MEMBERS: of the store at $HANDOFF_STORE.

@@ -191,6 +191,10 @@ check: all fault-commands fault-tests
 asan: asan-commands asan-tests
 	$(RUN) asan $(TESTS)
 
+# What is long over a real etcd; the rest of it is in 'check'.
+etcd: all fault-commands fault-tests
+	$(RUN) release t/etcd/cluster.bats
+
 valgrind: all fault-commands fault-tests
 	$(RUN) valgrind $(TESTS)
 
@@ -262,7 +266,7 @@ clean:
 	rm -rf $(BUILD)
 
 FORCE:
-.PHONY: all check lint asan valgrind bench demo eval install uninstall dist
+.PHONY: all check etcd lint asan valgrind bench demo eval install uninstall dist
 .PHONY: distcheck clean fuzz interop deps FORCE
 .DELETE_ON_ERROR:
 # Objects of tests are wanted again.

@@ -427,11 +427,12 @@ certificates() {
 	certificates
 	local peer
 	read -r ETCD_PORT peer <<<"$("$HF_HELPER/ports" 2)"
-	ETCD_DIR=$PWD ETCD_PIDS=
+	export ETCD_DIR=$PWD ETCD_PIDS=
 	etcd_run tls "$ETCD_PORT" "$peer" https \
 	    --initial-cluster "tls=http://127.0.0.1:$peer" \
 	    --cert-file tls/server.pem --key-file tls/server.key \
 	    --client-cert-auth --trusted-ca-file tls/ca.pem
+	# shellcheck disable=SC2153 # etcd_run sets it
 	PIDS=$ETCD_PID
 	configure "{\"store\":\"etcds://127.0.0.1:$ETCD_PORT/x\",
 	    \"etcd\":{\"caFile\":\"$PWD/tls/ca.pem\",
@@ -456,9 +457,10 @@ certificates() {
 @test "a user and a password: from a variable or a command, asked for again" {
 	local peer p
 	read -r ETCD_PORT peer <<<"$("$HF_HELPER/ports" 2)"
-	ETCD_DIR=$PWD ETCD_PIDS=
+	export ETCD_DIR=$PWD ETCD_PIDS=
 	etcd_run auth "$ETCD_PORT" "$peer" http \
 	    --initial-cluster "auth=http://127.0.0.1:$peer"
+	# shellcheck disable=SC2153 # etcd_run sets it
 	PIDS=$ETCD_PID
 	etcd_ready "$ETCD_PORT"
 	p=$ETCD_PORT
@@ -483,6 +485,7 @@ certificates() {
 	exits 0 hf-route resolve old
 	is end "$output" new
 	# The token is no longer one in the middle of the program's life.
+	# shellcheck disable=SC2094 # the loop waits for an answer
 	{
 		echo "{\"id\":1,\"op\":\"open\",\"v\":1,\"url\":\"$HANDOFF_STORE\"}"
 		echo '{"id":2,"op":"get","key":"mains/any.old"}'

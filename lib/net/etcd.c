@@ -12,7 +12,9 @@
 enum {
 	VALUE_MAX = 8 << 20,
 	WATCH_TURN_MS = 30000,	/* then a dead connection is noticed */
-	WATCH_SLACK_MS = 50
+	/* A watch is looked at ten times a second; that it is over must be
+	 * seen before it is taken for a silent server. */
+	WATCH_SLACK_MS = 1000
 };
 
 /* ---- open and close ---- */
@@ -472,7 +474,7 @@ hf_etcd_watch(struct hf_etcd *e, const char *prefix,
     bool (*stop)(void *arg), void *arg, struct hf_err *err)
 {
 	struct hf_buf body = HF_BUF_INIT;
-	int64_t last = e->deadline - WATCH_SLACK_MS;
+	int64_t last = e->deadline;
 	struct watch w = { e, 0, stop, arg, false };
 	int rc = 0;
 
@@ -493,7 +495,7 @@ hf_etcd_watch(struct hf_etcd *e, const char *prefix,
 		w.end = hf_clock_boot() + WATCH_TURN_MS;
 		if (w.end > last)
 			w.end = last;
-		c.deadline = e->deadline;
+		c.deadline = last + WATCH_SLACK_MS;
 		rc = hf_etcd_call(e, &c, err);
 	}
 	hf_buf_release(&body);

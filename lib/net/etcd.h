@@ -83,9 +83,10 @@ struct hf_etcd_range {
 int	hf_etcd_range(struct hf_etcd *e, const struct hf_etcd_range *r,
 	    bool *more, struct hf_err *err);
 
-/* Waits until the deadline for a change below prefix since the last watch
- * or, the first time, since the first answer of all: 1; 0 none. stop, if
- * not NULL, is asked ten times a second: true ends it, 0. */
+/* Waits until the deadline, and a second more when nobody answers, for a
+ * change below prefix since the last watch or, the first time, since the
+ * first answer of all: 1; 0 none. stop, if not NULL, is asked ten times a
+ * second: true ends it, 0. */
 int	hf_etcd_watch(struct hf_etcd *e, const char *prefix,
 	    bool (*stop)(void *arg), void *arg, struct hf_err *err);
 

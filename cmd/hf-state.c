@@ -8,6 +8,8 @@
 #include "base/opt.h"
 #include "base/proc.h"
 #include "base/sig.h"
+#include "json/lex.h"
+#include "state/attempt.h"
 #include "state/cursors.h"
 #include "state/detach.h"
 #include "state/doctor.h"
@@ -16,6 +18,7 @@
 #include "state/join.h"
 #include "state/pick.h"
 #include "state/news.h"
+#include "state/portable.h"
 #include "state/prune.h"
 #include "state/record.h"
 #include "state/report.h"
@@ -38,6 +41,7 @@ struct run {
 	const char *focus, *to, *until, *driver;
 	bool keep, json, follow, write, remove, check, detach, automatic, user;
 	int64_t seconds;
+	const char *cwd;
 	enum hf_report report;
 	const char *field;
 	bool seen;
@@ -968,6 +972,129 @@ prune(struct run *r, int n, char **what, struct hf_err *err)
 	return put(&out, err);
 }
 
+/* ---- a brief that travels ---- */
+
+static int
+brief_export(struct run *r, int n, char **what, struct hf_err *err)
+{
+	struct hf_buf out = HF_BUF_INIT;
+	struct hf_err ignored;
+	struct hf_attempt a;
+	struct hf_main m;
+	int rc = hf_record_find(r->st, what[0], &a, err);
+
+	(void)n;
+	if (rc == 0 && hf_main_find(r->st, what[0], &m, NULL,
+	    &ignored) >= 0) {
+		rc = hf_record_find(r->st, m.id, &a, err);
+		hf_main_release(&m);
+	}
+	if (rc == 0)
+		rc = hf_err_set(err, HF_E_NOT_FOUND,
+		    "no handoff of '%s' is known", what[0]);
+	else if (rc > 0)
+		rc = hf_portable_write(&a, &out, err);
+	hf_record_release(&a);
+	if (rc < 0) {
+		hf_buf_release(&out);
+		return -1;
+	}
+	return put(&out, err);
+}
+
+/* The same document as hf-commit's, so that hf-route and report go on. */
+static int
+brief_import(struct run *r, int n, char **what, struct hf_err *err)
+{
+	struct hf_portable how = { r->to, r->cwd };
+	struct hf_buf text = HF_BUF_MAX(HF_PORTABLE_MAX), out = HF_BUF_INIT;
+	struct hf_jtree *t;
+	struct hf_jnode *s;
+	struct hf_attempt a;
+	struct hf_doc d;
+	int rc = n > 0 && strcmp(what[0], "-") != 0 ?
+	    hf_io_slurp_path(what[0], &text, err) :
+	    hf_io_slurp(0, &text, "stdin", err);
+
+	hf_record_init(&a);
+	if (rc == 0)
+		rc = hf_portable_read(r->st, &r->config, hf_buf_view(&text),
+		    &how, &a, err);
+	hf_buf_release(&text);
+	if (rc >= 0) {
+		hf_doc_new(&d);
+		t = hf_doc_tree(&d);
+		s = hf_jtree_obj(t);
+		hf_jset_cstr(t, s, "agent", a.source.agent);
+		hf_jset_cstr(t, s, "id", a.source.id);
+		hf_doc_set(&d, "session", s);
+		hf_attempt_to_doc(&d, &a, NULL);
+		hf_doc_line(&d, &out);
+		hf_doc_release(&d);
+	}
+	hf_record_release(&a);
+	return rc < 0 ? -1 : put(&out, err);
+}
+
+/* ---- the text of a brief, for an editor ---- */
+
+static int
+read_text(const char *path, struct hf_buf *text, struct hf_err *err)
+{
+	text->max = HF_PORTABLE_MAX;
+	if (hf_io_slurp_path(path, text, err) < 0)
+		return -1;
+	if (hf_str_trim(hf_buf_view(text)).n == 0)
+		return hf_err_set(err, HF_E_CANCELLED, "the text is empty");
+	return 0;
+}
+
+/* Without a file the text comes out, JSON with a line a value; with one it
+ * goes in. */
+static int
+act_text(struct hf_doc *d, void *arg, struct hf_err *err)
+{
+	struct run *r = arg;
+	const struct hf_jval *summary = hf_doc_get(d, "summary");
+	struct hf_str was = hf_json_get_str(summary, "text");
+	struct hf_buf out = HF_BUF_INIT, text = HF_BUF_INIT;
+	struct hf_json *j;
+	struct hf_jnode *o;
+
+	if (was.n == 0)
+		return hf_err_set(err, HF_E_MISSING,
+		    "the document has no summary");
+	if (r->field != NULL) {
+		if (read_text(r->field, &text, err) < 0)
+			return -1;
+		o = hf_jtree_copy(hf_doc_tree(d), summary);
+		hf_jset_str(hf_doc_tree(d), o, "text", hf_buf_view(&text));
+		hf_doc_set(d, "summary", o);
+		hf_doc_line(d, &out);
+		hf_buf_release(&text);
+		return put(&out, err);
+	}
+	j = hf_json_parse(was, HF_JSON_RAW, NULL, NULL, NULL);
+	if (j != NULL) {
+		hf_json_write(&text, hf_json_root(j));
+		hf_lex_pretty(&out, hf_buf_view(&text));
+		hf_buf_release(&text);
+	} else {
+		hf_buf_str(&out, was);
+	}
+	hf_json_free(j);
+	return put(&out, err);
+}
+
+static int
+text(struct run *r, int n, char **what, struct hf_err *err)
+{
+	struct hf_stage s = { name, true, act_text, r, true };
+
+	r->field = n > 0 ? what[0] : NULL;
+	return hf_doc_stage(&s, err);
+}
+
 /* ---- documents in words ---- */
 
 static int
@@ -1051,7 +1178,8 @@ static const struct {
 	{ "after", 1, 1, after }, { "inside", 1, 1, inside },
 	{ "alone", 2, 64, alone }, { "log", 0, 0, log_stdin },
 	{ "news", 1, 1, news }, { "doctor", 0, 0, doctor },
-	{ "home", 0, 0, home },
+	{ "home", 0, 0, home }, { "brief-export", 1, 1, brief_export },
+	{ "brief-import", 0, 1, brief_import }, { "text", 0, 1, text },
 };
 
 enum { VERBS = sizeof(verbs) / sizeof(verbs[0]) };
@@ -1107,7 +1235,10 @@ run(int argc, char **argv, struct hf_err *err)
 	const struct hf_opt opts[] = {
 		{ 'f', "focus", "TEXT", "what the brief is to focus on "
 		    "(request)", HF_OPT_STR, &r.focus, 0, 0 },
-		{ 0, "to", "AGENT", "the successor's agent (request)",
+		{ 0, "cwd", "DIR", "the folder of the work here "
+		    "(brief-import)", HF_OPT_STR, &r.cwd, 0, 0 },
+		{ 0, "to", "AGENT", "the successor's agent (request, "
+		    "brief-import)",
 		    HF_OPT_STR, &r.to, 0, 0 },
 		{ 0, "until", "TIME", "when the request expires: a time, or "
 		    "seconds from now (request)", HF_OPT_STR, &r.until, 0, 0 },
@@ -1141,7 +1272,8 @@ run(int argc, char **argv, struct hf_err *err)
 	    "import [FILE] | prune | pick [SESSION] | report KIND | "
 	    "field PATH | setup AGENT | hook [AGENT [EVENT [JSON]]] | "
 	    "after ID | inside ID | alone NAME COMMAND ... | log | "
-	    "news NAME | doctor | home",
+	    "news NAME | doctor | home | brief-export ID | "
+	    "brief-import [FILE] | text [FILE]",
 	    "the state: mains, switches, records, configuration", opts };
 	int n, rc;
 

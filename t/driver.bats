@@ -204,3 +204,74 @@ transcript_bytes() {
 	[ "$n" -gt 0 ]
 	[ "$n" -le 40960 ]
 }
+
+# editor COMMANDS: what $EDITOR does to the file $1.
+editor() {
+	printf '#!/bin/sh\n%s\n' "$1" >ed
+	chmod 755 ed
+	export EDITOR="$PWD/ed --wait"
+}
+
+@test "now --edit: the text is opened before it is checked, and what is written counts" {
+	editor 'sed -i "s/Never push to main/EDITED-BY-HAND/" "$2"'
+	run -0 handoff now --edit
+	[[ $output == *'New session started'* ]]
+	[ "$(successors | wc -l)" -eq 1 ]
+	grep -q EDITED-BY-HAND "$(successors)"
+}
+
+@test "now --edit: an editor that fails, or leaves nothing, cancels; nothing is made" {
+	for what in 'exit 1' ': >"$2"'; do
+		editor "$what"
+		run -1 handoff now --edit
+		[[ $output == *'Handoff cancelled'* ]]
+		[ -z "$(successors)" ]
+	done
+	editor 'echo no brief at all >"$2"'
+	run -65 handoff now --edit
+	[[ $output == *'Handoff failed'* ]]
+	[ -z "$(successors)" ]
+	[ -z "$(ls "$HANDOFF_HOME/open" 2>/dev/null)" ]
+}
+
+@test "a brief goes to another machine as one file, and its successor is made there" {
+	handoff now
+	handoff brief export "$id" >file
+	[ "$(wc -l <file)" -eq 1 ]
+	there() { HOME=$PWD/there HANDOFF_HOME=$PWD/there/state XDG_CONFIG_HOME=$PWD/there/.config "$@"; }
+	mkdir -p there/project
+	run -0 there handoff import --cwd "$PWD/there/project" <file
+	[[ $output == *'New session started'*"cd $PWD/there/project && claude --resume "* ]]
+	new=$(find there/.claude -name '*.jsonl')
+	grep -q 'Never push to main' "$new"
+	[ "$(there hf-route resolve "$id")" = "$(basename "$new" .jsonl)" ]
+	# The same file again is the same success.
+	run -0 there handoff import --cwd "$PWD/there/project" file
+	[ "$(find there/.claude -name '*.jsonl' | wc -l)" -eq 1 ]
+	run -0 there handoff show "$id"
+	[[ $output == *'Never push to main'* ]]
+	# Here it leads elsewhere already, with that very brief.
+	run -0 handoff brief import file
+	[ "$(successors | wc -l)" -eq 1 ]
+}
+
+@test "an import for another agent; files that are no brief, or were changed, are refused" {
+	handoff now
+	handoff brief export "$id" >file
+	there() { HOME=$PWD/there HANDOFF_HOME=$PWD/there/state XDG_CONFIG_HOME=$PWD/there/.config "$@"; }
+	mkdir there
+	run -65 there handoff import <<<'{"v":1}'
+	[[ $output == *'no brief'* ]]
+	jq -c '.brief.goal = "something else"' file >changed
+	run -65 there handoff import changed
+	[[ $output == *'another hash'* ]]
+	run -64 there handoff import --to nobody file
+	run -64 there handoff import --cwd /no/such/folder file
+	[ -z "$(find there -name '*.jsonl' ! -name events.jsonl)" ]
+	run -0 there handoff import --to codex --cwd "$PWD" file
+	[ "$(find there/.codex -name 'rollout-*.jsonl' | wc -l)" -eq 1 ]
+	jq -c '.brief.goal = "something else" | del(.hash)' file >other
+	run -69 there handoff import other
+	[[ $output == *'leads to'* ]]
+	run -1 handoff brief export 00000000-0000-4000-8000-000000000000
+}

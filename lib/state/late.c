@@ -61,7 +61,7 @@ int
 hf_late_forward(struct hf_store *st, const struct hf_attempt *r,
     struct hf_err *err)
 {
-	const struct hf_agent *a = hf_agent_of_rows(r->source.path);
+	const struct hf_agent *a;
 	struct hf_facts before = { 0 }, now = { 0 };
 	struct hf_file_id file;
 	struct hf_err ignored;
@@ -70,10 +70,12 @@ hf_late_forward(struct hf_store *st, const struct hf_attempt *r,
 
 	if (hf_attempt_step("commit.late", err) < 0)
 		return -1;
-	if (r->revision.size < 0 ||
+	/* A brief that was taken over has no transcript here. */
+	if (r->source.path == NULL || r->revision.size < 0 ||
 	    hf_measure_file(r->source.path, &file, &ignored) < 0 ||
 	    file.size == (uint64_t)r->revision.size)
 		return 0;
+	a = hf_agent_of_rows(r->source.path);
 	if ((a == NULL && read_requests(r, (uint64_t)r->revision.size,
 	    &before, &ignored) < 0) ||
 	    read_requests(r, UINT64_MAX, &now, &ignored) < 0)

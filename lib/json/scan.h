@@ -42,30 +42,39 @@ hf_scan_plain(const char *p)
 	    1u << 16);
 }
 
+/* A bit for each byte of four times sixteen. */
+static inline uint64_t
+hf_scan_bits(__m128i a, __m128i b, __m128i c, __m128i d)
+{
+	return (uint64_t)(unsigned)_mm_movemask_epi8(a) |
+	    (uint64_t)(unsigned)_mm_movemask_epi8(b) << 16 |
+	    (uint64_t)(unsigned)_mm_movemask_epi8(c) << 32 |
+	    (uint64_t)(unsigned)_mm_movemask_epi8(d) << 48;
+}
+
+/* Written out: compilers do not unroll a loop over the four. */
 static inline struct hf_scan64
 hf_scan64(const char *p)
 {
 	const __m128i quote = _mm_set1_epi8('"');
 	const __m128i backslash = _mm_set1_epi8('\\');
 	const __m128i low = _mm_set1_epi8(0x1f);
-	struct hf_scan64 s = { 0, 0, false, false };
-	__m128i control = _mm_setzero_si128(), high = control;
+	const __m128i *v = (const __m128i *)(const void *)p;
+	__m128i a = _mm_loadu_si128(v), b = _mm_loadu_si128(v + 1);
+	__m128i c = _mm_loadu_si128(v + 2), d = _mm_loadu_si128(v + 3);
+	__m128i least = _mm_min_epu8(_mm_min_epu8(a, b), _mm_min_epu8(c, d));
+	__m128i all = _mm_or_si128(_mm_or_si128(a, b), _mm_or_si128(c, d));
 
-	for (unsigned i = 0; i < 4; i++) {
-		__m128i v = _mm_loadu_si128((const __m128i *)(const void *)
-		    (p + 16 * i));
-
-		s.quote |= (uint64_t)(unsigned)_mm_movemask_epi8(
-		    _mm_cmpeq_epi8(v, quote)) << (16 * i);
-		s.backslash |= (uint64_t)(unsigned)_mm_movemask_epi8(
-		    _mm_cmpeq_epi8(v, backslash)) << (16 * i);
-		control = _mm_or_si128(control,
-		    _mm_cmpeq_epi8(_mm_min_epu8(v, low), v));
-		high = _mm_or_si128(high, v);
-	}
-	s.control = _mm_movemask_epi8(control) != 0;
-	s.high = _mm_movemask_epi8(high) != 0;
-	return s;
+	return (struct hf_scan64){
+		hf_scan_bits(_mm_cmpeq_epi8(a, quote),
+		    _mm_cmpeq_epi8(b, quote), _mm_cmpeq_epi8(c, quote),
+		    _mm_cmpeq_epi8(d, quote)),
+		hf_scan_bits(_mm_cmpeq_epi8(a, backslash),
+		    _mm_cmpeq_epi8(b, backslash), _mm_cmpeq_epi8(c, backslash),
+		    _mm_cmpeq_epi8(d, backslash)),
+		_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_min_epu8(least, low),
+		    least)) != 0,
+		_mm_movemask_epi8(all) != 0 };
 }
 
 #elif defined(__ARM_NEON) && defined(__aarch64__)

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "json/jsonl.h"
+#include "json/skim.h"
 
 /*
  * The beginning tells whose a session is, its folder and its first prompt;
@@ -20,7 +21,7 @@
  * prompt; at the end more is looked at in steps.
  */
 enum {
-	END = 32 << 10,		/* bytes of an end */
+	END = (32 << 10) - 64,	/* bytes of an end */
 	END_MAX = 2 << 20,	/* of one whose last rows are long */
 	HEAD_MAX = 512 << 10,	/* of a beginning without a prompt */
 	FIRST_MAX = 64 << 20,	/* of a long first row */
@@ -41,7 +42,39 @@ struct peek {
 	int64_t now;
 	int64_t prompted, oldest;	/* times of rows; -1 */
 	enum hf_turn turn;		/* what the last row said */
+	char *text;			/* the n bytes at off: read once */
+	uint64_t off;
+	size_t n;
 };
+
+/* Has the bytes at off in memory, n of them or as many as there are. */
+static int
+fetch(struct peek *pk, uint64_t off, size_t n, struct hf_err *err)
+{
+	ssize_t got;
+
+	if (pk->text != NULL && off >= pk->off &&
+	    off - pk->off <= pk->n && n <= pk->n - (off - pk->off))
+		return 0;
+	free(pk->text);
+	pk->text = hf_malloc(n + HF_SKIM_PAD);
+	pk->off = off;
+	pk->n = 0;
+	got = hf_io_pread(pk->fd, pk->text, n, (off_t)off);
+	if (got < 0)
+		return hf_err_sys(err, errno, "cannot read '%s'", pk->name);
+	pk->n = (size_t)got;
+	return 0;
+}
+
+static void
+reader_init(struct peek *pk, struct hf_jsonl *r, uint64_t from, uint64_t to)
+{
+	hf_jsonl_init(r, pk->fd, pk->name, from, to);
+	r->skim = true;
+	r->known = hf_strn(pk->text, pk->n);
+	r->known_off = pk->off;
+}
 
 /* ---- rows ---- */
 
@@ -73,7 +106,7 @@ scan_range(struct peek *pk, uint64_t from, uint64_t to, size_t max,
 	struct hf_record rec;
 	int r = 1;
 
-	hf_jsonl_init(&reader, pk->fd, pk->name, from, to);
+	reader_init(pk, &reader, from, to);
 	while (max-- > 0 && (r = hf_jsonl_next(&reader, &row, err)) > 0) {
 		rec = (struct hf_record){ .v = row.v, .raw = row.raw,
 		    .line = row.line, .ref = { .off = row.off,
@@ -97,12 +130,15 @@ static int
 row_start(struct peek *pk, uint64_t off, uint64_t want, bool first,
     uint64_t *out, struct hf_err *err)
 {
-	char *chunk = hf_malloc((size_t)want);
-	ssize_t n = hf_io_pread(pk->fd, chunk, (size_t)want, (off_t)off), i;
-	int r = 0;
+	const char *chunk;
+	ssize_t n, i;
 
-	if (n < 0)
-		r = hf_err_sys(err, errno, "cannot read '%s'", pk->name);
+	if (fetch(pk, off, (size_t)want, err) < 0)
+		return -1;
+	chunk = pk->text + (off - pk->off);
+	n = (ssize_t)(pk->n - (off - pk->off));
+	if (n > (ssize_t)want)
+		n = (ssize_t)want;
 	if (first) {
 		for (i = 0; i < n && chunk[i] != '\n'; i++)
 			;
@@ -112,8 +148,24 @@ row_start(struct peek *pk, uint64_t off, uint64_t want, bool first,
 			;
 		*out = off + (uint64_t)(i > 0 ? i : 0);
 	}
-	free(chunk);
-	return r;
+	return 0;
+}
+
+/* A record, whose strings may lie in what is in memory. */
+static struct hf_json *
+rec_of(const struct peek *pk, const struct hf_jsonl_row *row)
+{
+	struct hf_json *j = NULL;
+	struct hf_str text = row->raw;
+
+	if (row->off >= pk->off && row->off + text.n <= pk->off + pk->n) {
+		text.s = pk->text + (row->off - pk->off);
+		if (hf_json_skim(&j, text) == text.n)
+			return j;
+		hf_json_free(j);
+	}
+	return hf_json_parse(text, HF_JSON_RAW | HF_JSON_MEND |
+	    HF_JSON_ESCAPES, NULL, NULL, NULL);
 }
 
 struct recs {
@@ -139,11 +191,10 @@ recs_read(struct peek *pk, uint64_t to, struct recs *rs, struct hf_err *err)
 	int r = 1;
 
 	memset(rs, 0, sizeof(*rs));
-	hf_jsonl_init(&reader, pk->fd, pk->name, 0, to);
+	reader_init(pk, &reader, 0, to);
 	while (rs->n < RECS && (r = hf_jsonl_next(&reader, &row, err)) > 0) {
 		/* The reader's memory ends with the row. */
-		rs->json[rs->n] = hf_json_parse(row.raw, HF_JSON_RAW |
-		    HF_JSON_MEND, NULL, NULL, NULL);
+		rs->json[rs->n] = rec_of(pk, &row);
 		rs->v[rs->n] = hf_json_root(rs->json[rs->n]);
 		rs->n++;
 	}
@@ -283,6 +334,7 @@ static void
 release_scan(struct peek *pk)
 {
 	free(pk->scan.own);
+	free(pk->text);
 	hf_arena_clear(&pk->scan.arena);
 }
 
@@ -300,6 +352,8 @@ peek(struct peek *pk, const char *path, struct hf_err *err)
 	if (pk->packed || pk->size > END)
 		r = row_start(pk, 0, pk->packed ? pk->size : END, false,
 		    &pk->head, err);
+	else
+		r = fetch(pk, 0, (size_t)pk->size, err);
 	if (r == 0)
 		r = find_agent(pk, path, err);
 	if (r == 0 && pk->s->path != NULL && pk->s->agent->by_path != NULL)

@@ -90,6 +90,20 @@ shift(struct hf_jsonl_state *s)
 	}
 }
 
+/* The file's bytes at off, from memory where they are known. */
+static ssize_t
+bytes_at(const struct hf_jsonl *r, char *to, size_t n, uint64_t off)
+{
+	uint64_t skip = off - r->known_off;
+
+	if (off < r->known_off || skip >= r->known.n)
+		return hf_io_pread(r->fd, to, n, (off_t)off);
+	if (n > r->known.n - skip)
+		n = (size_t)(r->known.n - skip);
+	memcpy(to, r->known.s + skip, n);
+	return (ssize_t)n;
+}
+
 /* Reads more behind what is there, keeping all from pos on. 1, 0 at the
  * end, -1. */
 static int
@@ -108,13 +122,14 @@ more(struct hf_jsonl *r, struct hf_err *err)
 		return -1;
 	shift(s);
 	if (s->len == s->cap) {
-		s->cap = s->cap > 0 ? s->cap * 2 : CHUNK;
+		s->cap = s->cap > 0 ? s->cap * 2 : r->limit - off < CHUNK ?
+		    (size_t)(r->limit - off) : CHUNK;
 		s->buf = hf_reallocarray(s->buf, s->cap + HF_SKIM_PAD, 1);
 	}
 	want = s->cap - s->len;
 	if (want > r->limit - off)
 		want = (size_t)(r->limit - off);
-	n = hf_io_pread(r->fd, s->buf + s->len, want, (off_t)off);
+	n = bytes_at(r, s->buf + s->len, want, off);
 	if (n < 0)
 		return hf_err_sys(err, errno, "cannot read '%s'", r->name);
 	s->len += (size_t)n;

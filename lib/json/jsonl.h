@@ -65,6 +65,9 @@ struct hf_jsonl {
 	 * strings of v are cut), which is much faster; raw is whole. What is
 	 * counted and dropped is the same. */
 	bool skim;
+	/* Bytes of the file, from known_off on, that need not be read. */
+	struct hf_str known;
+	uint64_t known_off;
 	struct hf_jsonl_state *state;	/* internal */
 };
 

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "json/scan.h"
 
-enum { DEPTH = 64, VALUES_MAX = 1 << 21, OWN_MIN = 64 << 10,
+enum { DEPTH = 64, VALUES_MAX = 1 << 21, OWN_MIN = 4 << 10,
 	OWN_MAX = 64 << 20 };
 
 void

@@ -21,7 +21,7 @@ static const char name[] = "hf-store-etcd";
 enum {
 	LINE_MAX_BYTES = 64 << 20,
 	PAGE_BYTES = 8 << 20,	/* values in an answer to "scan" */
-	PAGE_KEYS = 10000, PAGE_VALUES = 64,
+	PAGE_KEYS = 10000, PAGE_VALUES = 512,
 	OP_MS = 10000, WAIT_MAX_MS = 600000,
 	HELD_MAX = 16,
 	HELD_SECONDS = 30,	/* a lease that we renew */
@@ -99,6 +99,7 @@ get_text(const struct hf_jval *v, const char *key, bool must, char *out,
 {
 	struct hf_str a = hf_json_get_str(v, key);
 
+	out[0] = '\0';
 	if ((must && a.s == NULL) || a.n >= max ||
 	    (a.n > 0 && memchr(a.s, '\0', a.n) != NULL))
 		return hf_err_set(err, HF_E_INVALID,
@@ -271,6 +272,7 @@ do_list(struct server *s, const struct hf_jval *v, struct hf_buf *out,
 		PAGE_KEYS, values, add_to_page, &p };
 	bool more = false;
 	int64_t max;
+	int rc;
 
 	if (get_key(v, "prefix", prefix, err) < 0 ||
 	    get_text(v, "after", false, after, sizeof(after), err) < 0)
@@ -281,7 +283,11 @@ do_list(struct server *s, const struct hf_jval *v, struct hf_buf *out,
 	    (uint64_t)max < r.max)
 		r.max = (size_t)max;
 	hf_buf_puts(out, values ? "\"values\":[" : "\"keys\":[");
-	if (hf_etcd_range(s->e, &r, &more, err) < 0)
+	/* Of large values fewer are asked for at once. */
+	while ((rc = hf_etcd_range(s->e, &r, &more, err)) < 0 &&
+	    err->code == HF_E_OVERFLOW && p.n == 0 && r.max > 1)
+		r.max = (r.max + 7) / 8;
+	if (rc < 0)
 		return -1;
 	hf_buf_printf(out, "],\"more\":%s", more ? "true" : "false");
 	return 0;

@@ -135,9 +135,6 @@ esac'
 	exits 0 hf-route resolve pi:old
 	is end "$output" new
 	exits 69 hf-route add pi:old pi:other
-	exits 0 hf-route remove pi:old
-	exits 0 hf-route resolve pi:old
-	is end "$output" old
 	[ -f keep/mains+pi.old ]
 }
 

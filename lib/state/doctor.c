@@ -208,6 +208,9 @@ state(struct doctor *d, const struct hf_config *c, struct counts *n)
 		say(d, BAD, err.msg, "");
 	} else if (!can_write(path)) {
 		say(d, BAD, "cannot be written: ", path);
+	} else if (st->shared) {
+		say(d, GOOD, "shared with other machines: ", c->store);
+		state_content(d, st, n);
 	} else {
 		say(d, access(path, F_OK) == 0 ? GOOD : ABSENT,
 		    access(path, F_OK) == 0 ? "" :

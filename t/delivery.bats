@@ -22,7 +22,7 @@ world() {
 	rm -rf "$OWN/w"
 	export HANDOFF_HOME=$OWN/w
 	hf-route add old new
-	message m1 old 'late words' >m1
+	message m1 old "late words" >late
 }
 
 # message ID TO TEXT
@@ -66,10 +66,10 @@ goes_on_again() {
 }
 
 @test "a message arrives where the chain ends, once, and says where" {
-	hf-route <m1 >out
+	hf-route <late >out
 	is to "$(jq -r .route.to out)" new
 	is again "$(jq .route.again out)" false
-	hf-route <m1 >out
+	hf-route <late >out
 	is again "$(jq .route.again out)" true
 	is waiting "$(waiting new)" 'late words|waiting'
 	is 'from the old id' "$(waiting old)" 'late words|waiting'
@@ -80,18 +80,18 @@ goes_on_again() {
 }
 
 @test "take: handed over and acknowledged, then nothing, also when it is sent again" {
-	hf-route <m1 >/dev/null
+	hf-route <late >/dev/null
 	message m2 new 'more words' | hf-route >/dev/null
 	exits 0 hf-route inbox --take old
 	is order "$(jq -r .message.text <<<"$output")" $'late words\nmore words'
 	exits 1 hf-route inbox --take old
 	is output "$output" ''
-	hf-route <m1 >/dev/null
+	hf-route <late >/dev/null
 	exits 1 hf-route inbox new
 }
 
 @test "take: what cannot be written waits on" {
-	hf-route <m1 >/dev/null
+	hf-route <late >/dev/null
 	run -74 sh -c 'hf-route inbox --take new >/dev/full'
 	is waiting "$(waiting new)" 'late words|waiting'
 }
@@ -108,7 +108,7 @@ goes_on_again() {
 		echo '{"v":1,"message":{"id":7,"to":"s","text":"six"}}'
 		message ../../evil s seven
 	} >all
-	hf-route <m1 >/dev/null
+	hf-route <late >/dev/null
 	hf-route <all >/dev/null
 	is waiting "$(waiting new | wc -l)" 8
 	[ -z "$(find "$OWN" -name '*evil*')" ]
@@ -136,22 +136,22 @@ goes_on_again() {
 # After a fault: sent again it is there once, and handed over once.
 arrives_once() {
 	hf-commit recover 2>rec
-	hf-route <m1 >/dev/null || fail 'cannot be sent again'
+	hf-route <late >/dev/null || fail 'cannot be sent again'
 	is "waiting after $1" "$(waiting new)" 'late words|waiting'
 	hf-route inbox --take new >took
 	is "taken after $1" "$(jq -r .message.text took)" 'late words'
 	exits 1 hf-route inbox --take new
-	hf-route <m1 >/dev/null
+	hf-route <late >/dev/null
 	exits 1 hf-route inbox new
 	is relays "$(ls "$HANDOFF_HOME/relays")" ''
 }
 
 @test "a delivery that is killed, or fails, at each point" {
-	points hf-route <m1
+	points hf-route <late
 	while IFS= read -r p; do
 		for how in CRASH_AT="$p" FAIL_AT="$p:ENOSPC"; do
 			world
-			faulty HANDOFF_"$how" hf-route <m1 >out || true
+			faulty HANDOFF_"$how" hf-route <late >out || true
 			arrives_once "$how" || return 1
 		done
 	done <"$OWN/points"
@@ -159,10 +159,10 @@ arrives_once() {
 }
 
 @test "a delivery that was killed and is not sent again: there, or told" {
-	points hf-route <m1
+	points hf-route <late
 	while IFS= read -r p; do
 		world
-		faulty HANDOFF_CRASH_AT="$p" hf-route <m1 >out || true
+		faulty HANDOFF_CRASH_AT="$p" hf-route <late >out || true
 		hf-commit recover 2>rec
 		got=$(waiting new)
 		said=$(grep -c 'was not delivered' rec) || true
@@ -178,11 +178,11 @@ arrives_once() {
 }
 
 @test "a handing over that is killed at each point: once, or unknown" {
-	hf-route <m1 >/dev/null
+	hf-route <late >/dev/null
 	points hf-route inbox --take new
 	while IFS= read -r p; do
 		world
-		hf-route <m1 >/dev/null
+		hf-route <late >/dev/null
 		faulty HANDOFF_CRASH_AT="$p" hf-route inbox --take new \
 		    >one || true
 		hf-commit recover 2>rec
@@ -202,11 +202,11 @@ arrives_once() {
 }
 
 @test "a handing over that fails at each point: once, or unknown" {
-	hf-route <m1 >/dev/null
+	hf-route <late >/dev/null
 	points hf-route inbox --take new
 	while IFS= read -r p; do
 		world
-		hf-route <m1 >/dev/null
+		hf-route <late >/dev/null
 		faulty HANDOFF_FAIL_AT="$p:EIO" hf-route inbox --take new \
 		    >one || true
 		hf-route inbox --take new >two || true
@@ -217,7 +217,7 @@ arrives_once() {
 }
 
 @test "a handoff between finding the end and putting it there: it is moved on" {
-	stopped_at relay.inbox hf-route m1
+	stopped_at relay.inbox hf-route late
 	hf-route add new newer
 	goes_on_again
 	is to "$(jq -r .route.to out)" newer
@@ -226,7 +226,7 @@ arrives_once() {
 }
 
 @test "many send the same, many take: it is handed over once" {
-	hf-route <m1 >/dev/null
+	hf-route <late >/dev/null
 	pids=
 	for i in 1 2 3 4 5 6 7 8; do
 		message m2 old 'other words' | hf-route >/dev/null 3>&- &
@@ -301,7 +301,7 @@ arrives_once() {
 }
 
 @test "what was handed over is forgotten after a time, what waits is not" {
-	hf-route <m1 >/dev/null
+	hf-route <late >/dev/null
 	message m2 old waits | hf-route >/dev/null
 	hf-route inbox new | jq -c 'select(.message.id == "m1")' >/dev/null
 	hf-route inbox --take new >/dev/null

@@ -15,6 +15,7 @@
 #include "agent/agent.h"
 #include "base/file.h"
 #include "base/hmac.h"
+#include "base/io.h"
 
 /* ---- rows from a pattern ---- */
 
@@ -955,6 +956,23 @@ gemini_tool(struct ev_file *f, struct ev_file *j, const struct ev_event *e)
 	hf_buf_release(&cmd);
 }
 
+/* Which folder the project is: Gemini CLI keeps it beside the sessions. */
+static void
+gemini_project(const struct ev_file *f, const char *home)
+{
+	struct hf_buf b = HF_BUF_INIT;
+	struct hf_dir d = HF_DIR_INIT;
+	struct hf_err err;
+
+	hf_buf_printf(&b, "%s/.gemini/tmp/%s", home,
+	    hf_path_base(f->cwd.s));
+	if (hf_dir_make(&d, hf_buf_cstr(&b), &err) < 0 ||
+	    hf_file_replace(&d, ".project_root", f->cwd, &err) < 0)
+		hf_warn_err(&err);
+	hf_dir_close(&d);
+	hf_buf_release(&b);
+}
+
 static void
 gemini(struct ev_file *f, const char *home, const struct ev_event *e)
 {
@@ -965,6 +983,7 @@ gemini(struct ev_file *f, const char *home, const struct ev_event *e)
 	snprintf(j.id, sizeof(j.id), "%s", f->id);
 	switch (e->what) {
 	case EV_OPEN:
+		gemini_project(f, home);
 		hf_buf_printf(&b, "%s/chats", hf_path_base(f->cwd.s));
 		place(f, home, ".gemini/tmp", hf_buf_cstr(&b),
 		    "session-2026-01-15T09-00-", 8);

@@ -333,7 +333,7 @@ codex_step(struct made *g, int i)
 			codex_count(g, i, &g->step[last], &total);
 			break;
 		}
-		/* fallthrough */
+		__attribute__((fallthrough));
 	case NO_INFO:
 		codex_row(g, i, "event_msg");
 		put(g, "{\"type\":\"token_count\",\"info\":null}}\n");

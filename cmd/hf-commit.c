@@ -15,7 +15,7 @@ struct run {
 	struct hf_store *st;
 	struct hf_config config;
 	struct hf_begin how;
-	bool cancelled, json;
+	bool cancelled, json, score;
 	const char *message;
 };
 
@@ -145,9 +145,87 @@ recover(struct run *r, struct hf_err *err)
 
 /* ---- show ---- */
 
+/* An item that the check moved to the uncertainties says so. */
+static void
+mark(struct hf_buf *out, struct hf_str text, void *arg)
+{
+	const struct hf_jval *moved = arg, *e;
+	struct hf_jiter it;
+
+	hf_json_iter(&it, moved);
+	while ((e = hf_json_next(&it, NULL)) != NULL)
+		if (hf_str_eq(hf_json_str(e), text)) {
+			hf_buf_puts(out, "(moved here by the check) ");
+			break;
+		}
+	hf_buf_str(out, text);
+}
+
+static void
+markdown(struct hf_buf *out, const struct hf_brief *b,
+    const struct hf_jval *check)
+{
+	union { const struct hf_jval *v; void *arg; } moved = {
+	    hf_json_get(check, "moved") };
+	struct hf_brief marked;
+
+	hf_brief_map(b, &marked, mark, moved.arg);
+	hf_brief_markdown(out, &marked);
+	hf_brief_release(&marked);
+}
+
+static long long
+figure(const struct hf_jval *check, const char *path)
+{
+	return (long long)hf_json_count(hf_json_at(check, path));
+}
+
+/* What the check of the brief found, in words. */
+static int
+show_score(const struct run *r, const struct hf_jval *check,
+    struct hf_err *err)
+{
+	struct hf_buf out = HF_BUF_INIT, text = HF_BUF_INIT;
+	const struct hf_jval *bad = hf_json_get(check, "ungrounded"), *e;
+	struct hf_str n = hf_json_num(hf_json_get(check, "grounded"));
+	struct hf_jiter it;
+	int rc;
+
+	if (r->json) {
+		hf_json_write(&out, check);
+		hf_buf_putc(&out, '\n');
+	} else {
+		hf_buf_printf(&out, "grounded     %.*s",
+		    n.n > 0 ? (int)n.n : 11, n.n > 0 ? n.s : "not checked");
+		hf_json_iter(&it, bad);
+		for (const char *sep = "; not found: ";
+		    (e = hf_json_next(&it, NULL)) != NULL; sep = ", ") {
+			hf_buf_puts(&out, sep);
+			hf_buf_str(&out, hf_json_str(e));
+		}
+		hf_buf_printf(&out, "\nconstraints  %lld found, %lld kept, "
+		    "%zu lost\nartifacts    %lld written, %lld listed, %zu "
+		    "invented\nmoved        %zu\nsize         %lld "
+		    "characters, %lld tokens\n",
+		    figure(check, "constraints.found"),
+		    figure(check, "constraints.kept"),
+		    hf_json_size(hf_json_at(check, "constraints.lost")),
+		    figure(check, "artifacts.written"),
+		    figure(check, "artifacts.listed"),
+		    hf_json_size(hf_json_at(check, "artifacts.invented")),
+		    hf_json_size(hf_json_get(check, "moved")),
+		    figure(check, "characters"), figure(check, "tokens"));
+	}
+	hf_text_safe(&text, hf_buf_view(&out), true);
+	rc = hf_out(hf_buf_view(&text), err);
+	hf_buf_release(&text);
+	hf_buf_release(&out);
+	return rc;
+}
+
 static int
 show_brief(const struct run *r, const struct hf_jval *v,
-    struct hf_err *err)
+    const struct hf_jval *check, struct hf_err *err)
 {
 	struct hf_buf text = HF_BUF_INIT, out = HF_BUF_INIT;
 	struct hf_jtree *t = hf_jtree_new();
@@ -159,7 +237,7 @@ show_brief(const struct run *r, const struct hf_jval *v,
 	if (rc == 0 && r->json)
 		hf_jtree_write(&out, hf_brief_to_json(t, &b), true);
 	if (rc == 0 && !r->json) {
-		hf_brief_markdown(&text, &b);
+		markdown(&text, &b, check);
 		hf_text_safe(&out, hf_buf_view(&text), true);
 	}
 	if (rc == 0)
@@ -195,7 +273,8 @@ find(struct run *r, const char *what, struct hf_attempt *a,
 static int
 show(struct run *r, const char *what, struct hf_err *err)
 {
-	struct hf_json *j = NULL;
+	struct hf_json *j = NULL, *check = NULL;
+	struct hf_err ignored;
 	struct hf_attempt a;
 	int rc = find(r, what, &a, err);
 
@@ -208,8 +287,19 @@ show(struct run *r, const char *what, struct hf_err *err)
 		    a.error != NULL ? a.error : "");
 	else if (rc > 0) {
 		j = hf_json_parse(hf_str(a.brief), 0, NULL, NULL, err);
-		rc = j == NULL ? -1 : show_brief(r, hf_json_root(j), err);
+		if (a.validation != NULL)
+			check = hf_json_parse(hf_str(a.validation),
+			    HF_JSON_RAW, NULL, NULL, &ignored);
+		if (r->score && check == NULL)
+			rc = hf_err_set(err, HF_E_NOT_FOUND, "the brief of "
+			    "handoff '%s' was not checked", a.id);
+		else if (r->score)
+			rc = show_score(r, hf_json_root(check), err);
+		else
+			rc = j == NULL ? -1 : show_brief(r, hf_json_root(j),
+			    hf_json_root(check), err);
 	}
+	hf_json_free(check);
 	hf_json_free(j);
 	hf_record_release(&a);
 	return rc;
@@ -221,7 +311,8 @@ act_show(struct hf_doc *d, void *arg, struct hf_err *err)
 	if (!has(d, "brief"))
 		return hf_err_set(err, HF_E_MISSING,
 		    "the document has no brief: hf-validate makes it");
-	return show_brief(arg, hf_doc_get(d, "brief"), err);
+	return show_brief(arg, hf_doc_get(d, "brief"),
+	    hf_doc_get(d, "validation"), err);
 }
 
 /* ---- the command ---- */
@@ -290,6 +381,8 @@ run(int argc, char **argv, struct hf_err *err)
 		    HF_OPT_FLAG, &r.cancelled, 0, 0 },
 		{ 0, "message", "TEXT", "why it failed (fail)",
 		    HF_OPT_STR, &r.message, 0, 0 },
+		{ 0, "score", NULL, "what the check of the brief found "
+		    "(show)", HF_OPT_FLAG, &r.score, 0, 0 },
 		{ 'j', "json", NULL, "the brief as JSON (show)",
 		    HF_OPT_FLAG, &r.json, 0, 0 },
 		{ 0, NULL, NULL, NULL, HF_OPT_FLAG, NULL, 0, 0 } };

@@ -5,6 +5,29 @@
 load helper/common
 load helper/state
 
+@test "show: what the check moved says so; --score has its figures" {
+	claude_session
+	begun
+	with_brief <begun | jq -c '.validation = {grounded: 0.5,
+	    ungrounded: ["ghost.c"], moved: ["not in the transcript: ghost.c"],
+	    constraints: {found: 2, kept: 1, lost: ["x"]},
+	    artifacts: {written: 3, listed: 3, invented: ["ghost.c"]},
+	    characters: 900, tokens: 200} |
+	    .brief.uncertainties = ["not in the transcript: ghost.c", "y"]' |
+	    hf-commit >committed
+	exits 0 hf-commit show "$ID"
+	[[ $output == *'- (moved here by the check) not in the transcript: ghost.c'* ]]
+	[[ $output == *$'\n- y'* ]]
+	exits 0 hf-commit show --score "$ID"
+	is score "$output" "grounded     0.5; not found: ghost.c
+constraints  2 found, 1 kept, 1 lost
+artifacts    3 written, 3 listed, 1 invented
+moved        1
+size         900 characters, 200 tokens"
+	is json "$(hf-commit show --score --json "$ID" | jq .grounded)" 0.5
+	run ! grep -q 'moved here' "$(successors)"
+}
+
 @test "begin marks the attempt, in the main, the record and the document" {
 	claude_session
 	begun

@@ -16,7 +16,7 @@
 #include "state/hooks.h"
 #include "state/stable.h"
 
-enum { DIGEST_LEN = 72, BLOCKERS = 16 };
+enum { DIGEST_LEN = 72, BLOCKERS = 16, VALIDATION_MAX = 256 << 10 };
 
 struct commit {
 	struct hf_store *st;
@@ -26,6 +26,7 @@ struct commit {
 	struct hf_metrics metrics;
 	struct hf_brief given;		/* as the document has it */
 	char *brief;			/* compact JSON, secrets masked */
+	char *validation;		/* the same; NULL */
 	char hash[DIGEST_LEN];
 	struct hf_attempt r;
 	struct hf_lease handed;		/* as the document has it */
@@ -59,6 +60,23 @@ restore_text(struct hf_buf *out, struct hf_str text, void *arg)
 	hf_secrets_restore(arg, out, text);
 }
 
+/* What the check found, for "show"; beyond its limit it is left out. */
+static void
+mask_validation(struct commit *c, struct hf_secrets *known)
+{
+	const struct hf_jval *v = hf_doc_get(c->doc, "validation");
+	struct hf_buf text = HF_BUF_INIT, masked = HF_BUF_INIT;
+
+	if (hf_json_type(v) == HF_J_OBJ)
+		hf_json_write(&text, v);
+	if (text.len > 0 && text.len <= VALIDATION_MAX) {
+		hf_secrets_mask(known, &masked, hf_buf_view(&text));
+		c->validation = hf_buf_steal(&masked);
+	}
+	hf_buf_release(&masked);
+	hf_buf_release(&text);
+}
+
 /* The last look for secrets, whoever wrote the brief; exact placeholders
  * are put back only on request. */
 static int
@@ -80,6 +98,7 @@ mask_brief(struct commit *c, struct hf_err *err)
 	c->brief = hf_buf_steal(&text);
 	hf_brief_hash(&stored, c->hash);
 	hf_jtree_free(t);
+	mask_validation(c, known);
 	hf_brief_release(&masked);
 	hf_brief_release(&stored);
 	hf_secrets_free(known);
@@ -227,6 +246,7 @@ prepare(struct commit *c, struct hf_err *err)
 		return -1;
 	hf_main_set(&r->brief, c->brief);
 	hf_main_set(&r->hash, c->hash);
+	hf_main_set(&r->validation, c->validation);
 	if (hf_attempt_step("commit.prepare-draft", err) < 0 ||
 	    hf_draft_write(r, err) < 0)
 		return -1;
@@ -464,6 +484,7 @@ hf_commit(struct hf_store *st, const struct hf_begin *how, struct hf_doc *d,
 	hf_record_release(&c.r);
 	hf_brief_release(&c.given);
 	free(c.brief);
+	free(c.validation);
 	return rc;
 }
 

@@ -110,6 +110,7 @@ hf_record_release(struct hf_attempt *r)
 		r->target.agent, r->target.id,
 		r->target.dir, r->target.name, r->target.cwd, r->target.model,
 		r->target.title, r->target.permission, r->focus, r->brief,
+		r->validation,
 		r->hash, r->draft, r->error_code, r->error };
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
@@ -202,20 +203,28 @@ figures_to_json(struct hf_jtree *t, struct hf_jnode *o,
 	hf_jset(t, o, "sourceRevision", rev);
 }
 
+/* null for none. */
+static struct hf_jnode *
+parsed(struct hf_jtree *t, const char *text)
+{
+	struct hf_json *j = text == NULL ? NULL :
+	    hf_json_parse(hf_str(text), HF_JSON_RAW, NULL, NULL, NULL);
+	struct hf_jnode *n = j != NULL ? hf_jtree_copy(t, hf_json_root(j)) :
+	    hf_jtree_null(t);
+
+	hf_json_free(j);
+	return n;
+}
+
 static void
 brief_to_json(struct hf_jtree *t, struct hf_jnode *o,
     const struct hf_attempt *r)
 {
-	struct hf_json *j = NULL;
 	struct hf_jnode *d;
 
-	if (r->brief != NULL)
-		j = hf_json_parse(hf_str(r->brief), HF_JSON_RAW, NULL, NULL,
-		    NULL);
-	hf_jset(t, o, "brief", j != NULL ?
-	    hf_jtree_copy(t, hf_json_root(j)) : hf_jtree_null(t));
-	hf_json_free(j);
+	hf_jset(t, o, "brief", parsed(t, r->brief));
 	hf_jset_cstr(t, o, "briefHash", r->hash);
+	hf_jset(t, o, "validation", parsed(t, r->validation));
 	d = r->draft != NULL ? hf_jtree_obj(t) : hf_jtree_null(t);
 	if (r->draft != NULL) {
 		hf_jset_cstr(t, d, "hash", r->draft);
@@ -313,21 +322,29 @@ get_figures(struct hf_attempt *r, const struct hf_jval *v)
 		r->revision.size = -1;
 }
 
+/* As compact JSON; NULL when there is none. */
+static char *
+get_object(const struct hf_jval *v, const char *key)
+{
+	const struct hf_jval *o = hf_json_get(v, key);
+	struct hf_buf text = HF_BUF_INIT;
+
+	if (hf_json_type(o) != HF_J_OBJ)
+		return NULL;
+	hf_json_write(&text, o);
+	return hf_buf_steal(&text);
+}
+
 static void
 get_brief(struct hf_attempt *r, const struct hf_jval *v)
 {
-	const struct hf_jval *brief = hf_json_get(v, "brief");
 	const struct hf_jval *draft = hf_json_get(v, "draft");
-	struct hf_buf text = HF_BUF_INIT;
 
-	if (hf_json_type(brief) == HF_J_OBJ) {
-		hf_json_write(&text, brief);
-		r->brief = hf_buf_steal(&text);
-	}
+	r->brief = get_object(v, "brief");
+	r->validation = get_object(v, "validation");
 	r->hash = get_str(v, "briefHash");
 	r->draft = get_str(draft, "hash");
 	r->draft_size = hf_json_count(hf_json_get(draft, "size"));
-	hf_buf_release(&text);
 }
 
 int

@@ -43,6 +43,7 @@ struct hf_attempt {
 	char *focus;		/* NULL: none */
 	char *brief;		/* compact JSON; NULL: none yet */
 	char *hash;		/* "sha256:…" of the brief */
+	char *validation;	/* what its check found, compact JSON; NULL */
 	char *draft;		/* "sha256:…" of the draft */
 	int64_t draft_size;
 	char *error_code, *error;	/* of the last failure; NULL */

@@ -148,6 +148,8 @@ next_token(struct hf_str a, size_t *at)
 {
 	size_t i = *at, from, n;
 
+	if (i >= a.n)
+		return HF_STR_NONE;
 	while (i < a.n && class_at(a, i, &n) == END)
 		i += n;
 	from = i;

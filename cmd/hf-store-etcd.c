@@ -4,7 +4,9 @@
  */
 #include <poll.h>
 #include <string.h>
+#ifdef __linux__
 #include <sys/prctl.h>
+#endif
 
 #include "base/clock.h"
 #include "base/cmd.h"
@@ -72,8 +74,10 @@ password(struct hf_buf *out, void *arg, struct hf_err *err)
 	const struct server *s = arg;
 	const char *var = s->config.etcd.password_env, *value;
 
+#ifdef __linux__
 	/* Copies of it are in libcurl, too. */
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+#endif
 	if (s->config.etcd.password_command != NULL) {
 		if (by_command(s->config.etcd.password_command, out, err) < 0)
 			return -1;

@@ -149,8 +149,11 @@ ask(struct hf_etcd *e, const char *path, const struct hf_buf *body,
 	if (hf_etcd_call(e, c, err) < 0)
 		return -1;
 	rev = header_revision(hf_json_root(c->answer));
-	if (e->since == 0 && rev > 0)
+	/* Who was told of a change and looks sees all that was by then; by
+	 * the first look, since others belong to it. */
+	if (rev >= e->since && rev > 0 && (e->since == 0 || e->told))
 		e->since = rev + 1;
+	e->told = false;
 	return 0;
 }
 
@@ -465,6 +468,7 @@ watch_line(struct hf_str line, void *arg, struct hf_err *err)
 		w->seen = true;
 	if (w->seen)
 		w->e->since = cancelled ? 0 : rev + 1;
+	w->e->told = w->seen;
 	hf_json_free(j);
 	return w->seen;
 }

@@ -19,6 +19,7 @@ struct hf_etcd {
 	bool answered;		/* there may be a connection that is kept */
 	int64_t deadline;
 	int64_t since;		/* what a watch has not seen yet; 0 */
+	bool told;		/* the last watch saw something */
 };
 
 struct hf_etcd_call {

@@ -217,8 +217,9 @@ interop: all
 eval: all $(BUILD)/release/eval
 	HF_BUILD='$(abspath $(BUILD))' sh t/eval/run $(EVAL)
 
-bench: all
-	HF_BIN='$(abspath $(BUILD))/bin' sh scripts/bench
+bench: all $(addprefix $(BUILD)/release/helper/,paired ports)
+	HF_BIN='$(abspath $(BUILD))/bin' \
+	HF_HELPER='$(abspath $(BUILD))/release/helper' sh scripts/bench
 
 demo: all
 	sh scripts/demo $(BUILD)/bin

@@ -22,7 +22,7 @@
  */
 enum {
 	END = (32 << 10) - 64,	/* bytes of an end */
-	END_MAX = 2 << 20,	/* of one whose last rows are long */
+	END_MAX = 64 * END,	/* of one whose last rows are long */
 	HEAD_MAX = 512 << 10,	/* of a beginning without a prompt */
 	FIRST_MAX = 64 << 20,	/* of a long first row */
 	RECS = 8,		/* records that recognise() gets */

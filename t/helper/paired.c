@@ -4,7 +4,9 @@
  * does not count. Prints the median milliseconds (and CPU milliseconds) of
  * each, and the median of the ratios A/B pair by pair:
  *
- *	{"runs":9,"a":{"wall":1.2,"cpu":0.9},"b":{...},"ratio":0.5}
+ *	{"runs":9,"a":{"wall":1.2,"cpu":0.9,"kb":3000},"b":{...},"ratio":0.5}
+ *
+ * kb is the most memory that a run of A had, in KB.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +23,7 @@ extern char **environ;
 
 enum { RUNS_MAX = 1000 };
 
-struct sample { double wall, cpu; };
+struct sample { double wall, cpu; long kb; };
 
 static void
 die(const char *what)
@@ -71,7 +73,12 @@ run(char **argv, const char *input)
 	if (wait4(pid, &status, 0, &use) < 0)
 		die("wait4");
 	s.wall = now() - began;
+	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+		fprintf(stderr, "paired: '%s' failed\n", argv[0]);
+		exit(2);
+	}
 	s.cpu = ms(use.ru_utime) + ms(use.ru_stime);
+	s.kb = use.ru_maxrss;
 	return s;
 }
 
@@ -97,6 +104,7 @@ main(int argc, char **argv)
 	    ratio[RUNS_MAX];
 	char **b = NULL;
 	struct sample s;
+	long kb = 0;
 	int i, n;
 
 	if (argc < 4) {
@@ -115,6 +123,8 @@ main(int argc, char **argv)
 		s = run(argv + 3, argv[2]);
 		if (i >= 0)
 			aw[i] = s.wall, ac[i] = s.cpu;
+		if (s.kb > kb)
+			kb = s.kb;
 		if (b == NULL)
 			continue;
 		s = run(b, argv[2]);
@@ -122,8 +132,8 @@ main(int argc, char **argv)
 			bw[i] = s.wall, bc[i] = s.cpu,
 			    ratio[i] = aw[i] / s.wall;
 	}
-	printf("{\"runs\":%d,\"a\":{\"wall\":%.3f,\"cpu\":%.3f}", n,
-	    median(aw, n), median(ac, n));
+	printf("{\"runs\":%d,\"a\":{\"wall\":%.3f,\"cpu\":%.3f,"
+	    "\"kb\":%ld}", n, median(aw, n), median(ac, n), kb);
 	if (b != NULL)
 		printf(",\"b\":{\"wall\":%.3f,\"cpu\":%.3f},\"ratio\":%.4f",
 		    median(bw, n), median(bc, n), median(ratio, n));

@@ -16,6 +16,7 @@
 #include "base/file.h"
 #include "base/hmac.h"
 #include "base/io.h"
+#include "base/proc.h"
 
 /* ---- rows from a pattern ---- */
 
@@ -120,13 +121,22 @@ json(struct ev_file *scratch, const char *pattern, ...)
 
 /* ---- the file ---- */
 
+static int opencode_import(struct ev_file *f, struct hf_err *err);
+
 int
 ev_file_flush(struct ev_file *f, struct hf_err *err)
 {
 	struct hf_dir d = HF_DIR_INIT;
-	char *dir = hf_path_dir(f->path);
-	int rc = hf_dir_make(&d, dir, err), fd;
+	char *dir;
+	int rc, fd;
 
+	if (f->client != NULL) {
+		rc = opencode_import(f, err);
+		hf_buf_clear(&f->out);
+		return rc;
+	}
+	dir = hf_path_dir(f->path);
+	rc = hf_dir_make(&d, dir, err);
 	if (rc == 0) {
 		fd = hf_file_open(&d, hf_path_base(f->path),
 		    O_WRONLY | O_CREAT | O_APPEND);
@@ -173,7 +183,14 @@ ev_file_resume(struct ev_file *f, const struct ev_agent *a,
 	int rc = -1;
 
 	hf_session_init(&s);
-	if (hf_session_peek(path, &s, err) == 0 &&
+	if (f->client != NULL) {
+		rc = hf_session_peek(path, &s, err);
+		free(f->path);
+		f->path = hf_strdup(path);
+		snprintf(f->id, sizeof(f->id), "%s",
+		    s.id != NULL ? s.id : "");
+		f->time += 3600000;
+	} else if (hf_session_peek(path, &s, err) == 0 &&
 	    hf_dir_open(&d, dir, err) == 0 &&
 	    hf_file_read(&d, hf_path_base(path), &text, err) > 0) {
 		free(f->path);
@@ -1025,14 +1042,198 @@ gemini(struct ev_file *f, const char *home, const struct ev_event *e)
 	hf_buf_release(&b);
 }
 
+/* ---- opencode ---- */
+
+#define OPENCODE(role)	"%s{\"info\":{\"id\":%n,\"sessionID\":%i,\"at\":%T," \
+	"\"time\":{\"created\":%M,\"completed\":%M},\"agent\":\"build\"," \
+	"\"role\":\"" role "\","
+#define OPENCODE_PART	"\"parts\":[{\"id\":\"p%s\",\"sessionID\":%i," \
+	"\"messageID\":%l,\"type\":"
+
+static const char *
+comma(const struct ev_file *f)
+{
+	return f->out.len > 0 ? "," : "";
+}
+
+static void
+opencode_user(struct ev_file *f, struct hf_str text, bool injected)
+{
+	put(f, OPENCODE("user") "\"model\":{\"providerID\":\"mock\","
+	    "\"modelID\":\"mock-model\"}},", comma(f));
+	put(f, OPENCODE_PART "\"text\",\"text\":%q%s}]}", f->last, text,
+	    injected ? ",\"synthetic\":true" : "");
+}
+
+static void
+opencode_answer(struct ev_file *f, const char *finish)
+{
+	put(f, OPENCODE("assistant") "\"modelID\":\"mock-model\","
+	    "\"providerID\":\"mock\",\"finish\":\"%s\",\"path\":{\"cwd\":%c},"
+	    "\"tokens\":{\"total\":1221,\"input\":900,\"output\":21,"
+	    "\"reasoning\":0,\"cache\":{\"write\":0,\"read\":300}}},",
+	    comma(f), finish);
+}
+
+static void
+opencode_call(struct ev_file *f, const char *name, const char *input,
+    struct hf_str output, int exit)
+{
+	unsigned call = f->rows;
+
+	opencode_answer(f, "tool-calls");
+	put(f, OPENCODE_PART "\"tool\",\"tool\":\"%s\",\"callID\":%k,"
+	    "\"state\":{\"status\":\"completed\",\"input\":%s,\"output\":%q,"
+	    "\"metadata\":{\"exit\":%d},\"title\":\"\",\"time\":{\"start\":%M,"
+	    "\"end\":%M}}}]}", f->last, name, call, input, output, exit);
+}
+
+static void
+opencode_tool(struct ev_file *f, struct ev_file *j, const struct ev_event *e)
+{
+	struct hf_buf text = HF_BUF_INIT;
+
+	switch (e->tool) {
+	case EV_READ:
+		opencode_call(f, "read", json(j, "{\"filePath\":%q}",
+		    e->path), e->output, 0);
+		break;
+	case EV_WRITE:
+		opencode_call(f, "write", json(j, "{\"filePath\":%q,"
+		    "\"content\":%q}", e->path, e->text), e->output, 0);
+		break;
+	case EV_EDIT:
+		opencode_call(f, "edit", json(j, "{\"filePath\":%q,"
+		    "\"oldString\":\"x = 1\",\"newString\":%q}", e->path,
+		    e->text), e->output, 0);
+		break;
+	case EV_RUN:
+		opencode_call(f, "bash", json(j, "{\"command\":%q,"
+		    "\"description\":\"\"}", e->text), e->output, e->exit);
+		break;
+	case EV_DELETE:
+	case EV_MOVE:
+		opencode_call(f, "bash", json(j, "{\"command\":%q,"
+		    "\"description\":\"\"}", shell_of(&text, e)), e->output,
+		    e->exit);
+		break;
+	case EV_TODO_LIST:
+		json(j, "{\"todos\":[");
+		steps(j, "{\"content\":%q,\"status\":%q,\"priority\":\"high\"}",
+		    e);
+		hf_buf_puts(&j->out, "]}");
+		opencode_call(f, "todowrite", hf_buf_cstr(&j->out),
+		    HF_STR("[]"), 0);
+		break;
+	case EV_ASK:
+		hf_buf_puts(&text, "User has answered your questions: ");
+		hf_json_quote(&text, e->text);
+		hf_buf_putc(&text, '=');
+		hf_json_quote(&text, e->output);
+		opencode_call(f, "question", json(j, "{\"questions\":[{"
+		    "\"question\":%q,\"header\":\"Choice\",\"options\":[{"
+		    "\"label\":%q,\"description\":\"\"}]}]}", e->text,
+		    e->output), hf_buf_view(&text), 0);
+		break;
+	case EV_FETCH:
+		opencode_call(f, "webfetch", json(j, "{\"url\":%q,"
+		    "\"format\":\"text\"}", e->text), e->output, 0);
+		break;
+	}
+	hf_buf_release(&text);
+}
+
+/* A session in a database: its path has its id behind the file's name. */
+static void
+opencode_open(struct ev_file *f, const char *home)
+{
+	struct hf_buf b = HF_BUF_INIT;
+	char id[HF_UUID_LEN];
+
+	hf_uuid4(id);
+	snprintf(f->id, sizeof(f->id), "ses_%.8s%.4s%.12s", id, id + 9,
+	    id + 24);
+	hf_buf_printf(&b, "%s/.local/share/opencode/opencode.db#%s", home,
+	    f->id);
+	free(f->path);
+	f->path = hf_buf_steal(&b);
+}
+
+static void
+opencode(struct ev_file *f, const char *home, const struct ev_event *e)
+{
+	struct ev_file j = { .time = f->time };
+
+	switch (e->what) {
+	case EV_OPEN:
+		opencode_open(f, home);
+		break;
+	case EV_USER:
+	case EV_INJECT:
+		opencode_user(f, e->text, e->what == EV_INJECT);
+		break;
+	case EV_SAY:
+	case EV_END:
+		opencode_answer(f, "stop");
+		put(f, OPENCODE_PART "\"text\",\"text\":%q}]}", f->last,
+		    e->text);
+		break;
+	case EV_TOOL:
+		opencode_tool(f, &j, e);
+		break;
+	case EV_ECHO:
+	case EV_COMPACT:
+	case EV_STOP:
+		break;
+	}
+	hf_buf_release(&j.out);
+}
+
+/* An export of the new messages, for the client to take in. */
+static int
+opencode_import(struct ev_file *f, struct hf_err *err)
+{
+	struct hf_buf b = HF_BUF_INIT, said = HF_BUF_INIT;
+	char *dir = hf_path_dir(f->client), *file = hf_path_join(dir,
+	    "export.json");
+	const char *const argv[] = { f->client, "import", file, NULL };
+	struct hf_proc p = { .argv = argv, .out = &said, .errout = &said,
+		.timeout_ms = 60000 };
+	struct hf_dir d = HF_DIR_INIT;
+	int status = 0, rc;
+
+	hf_buf_printf(&b, "{\"info\":{\"id\":\"%s\",\"slug\":\"s\","
+	    "\"directory\":\"%s\",\"title\":\"made up\",\"version\":"
+	    "\"1.18.33\",\"time\":{\"created\":%lld,\"updated\":%lld}},"
+	    "\"messages\":[", f->id, f->cwd.s, (long long)f->time,
+	    (long long)f->time);
+	hf_buf_str(&b, hf_buf_view(&f->out));
+	hf_buf_puts(&b, "]}");
+	rc = hf_dir_open(&d, dir, err);
+	if (rc == 0)
+		rc = hf_file_replace(&d, "export.json", hf_buf_view(&b), err);
+	if (rc == 0)
+		rc = hf_proc_run(&p, &status, err);
+	if (rc == 0 && status != 0)
+		rc = hf_err_set(err, HF_E_INTERNAL, "%s: %.200s", f->client,
+		    hf_buf_cstr(&said));
+	hf_dir_close(&d);
+	hf_buf_release(&b);
+	hf_buf_release(&said);
+	free(file);
+	free(dir);
+	return rc;
+}
+
 /* ---- the table ---- */
 
 const struct ev_agent ev_agents[] = {
-	{ "claude", claude, "uuid" },
-	{ "codex", codex, NULL },
-	{ "pi", pi, "id" },
-	{ "omp", omp, "id" },
-	{ "gemini", gemini, NULL },
+	{ "claude", claude, "uuid", false },
+	{ "codex", codex, NULL, false },
+	{ "pi", pi, "id", false },
+	{ "omp", omp, "id", false },
+	{ "gemini", gemini, NULL, false },
+	{ "opencode", opencode, NULL, true },
 };
 const size_t ev_nagents = sizeof(ev_agents) / sizeof(ev_agents[0]);
 

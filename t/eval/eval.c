@@ -35,7 +35,7 @@ struct eval {
 	struct ev_data data;
 	struct figures sum;
 	const char *bin;		/* the commands under test */
-	char *work, *home;
+	char *work, *home, *state, *client;
 	const char *envp[ENV_MAX];
 	char *env[ENV_MAX];
 	size_t nenv;
@@ -308,6 +308,17 @@ emit(void *to, const struct ev_event *e)
 	c->agent->write(&c->file, c->ev->home, e);
 }
 
+/* What its client took in, which is kept. */
+static char *
+imported(struct chain *c, struct hf_str id)
+{
+	struct hf_buf b = HF_BUF_INIT;
+
+	hf_buf_printf(&b, "%s/imports/%.*s.json", c->ev->state, (int)id.n,
+	    id.s);
+	return hf_buf_steal(&b);
+}
+
 static int
 go_on(struct chain *c, const struct hf_jval *doc, struct hf_err *err)
 {
@@ -315,15 +326,17 @@ go_on(struct chain *c, const struct hf_jval *doc, struct hf_err *err)
 	    "commit.target.path"));
 	struct hf_buf text = HF_BUF_INIT;
 	struct hf_dir d = HF_DIR_INIT;
-	char *name, *dir;
+	char *name, *file, *dir;
 	int rc;
 
 	if (path.n == 0)
 		return hf_err_set(err, HF_E_INTERNAL, "no successor");
 	name = hf_strndup(path.s, path.n);
-	dir = hf_path_dir(name);
+	file = c->file.client == NULL ? hf_strdup(name) :
+	    imported(c, hf_json_str(hf_json_at(doc, "commit.target.id")));
+	dir = hf_path_dir(file);
 	rc = hf_dir_open(&d, dir, err);
-	if (rc == 0 && (rc = hf_file_read(&d, hf_path_base(name), &text,
+	if (rc == 0 && (rc = hf_file_read(&d, hf_path_base(file), &text,
 	    err)) > 0) {
 		look_for_leaks(c, hf_buf_view(&text));
 		rc = ev_file_resume(&c->file, c->agent, name, err);
@@ -331,6 +344,7 @@ go_on(struct chain *c, const struct hf_jval *doc, struct hf_err *err)
 	hf_dir_close(&d);
 	hf_buf_release(&text);
 	free(name);
+	free(file);
 	free(dir);
 	return rc;
 }
@@ -388,6 +402,7 @@ run_chain(struct eval *ev, const struct ev_agent *agent, uint64_t seed,
 	c.file.cwd = c.plan.world.cwd;
 	c.file.branch = c.plan.world.branch;
 	c.file.time = 1768467600000;
+	c.file.client = agent->client ? ev->client : NULL;
 	rc = hf_dir_make(&d, c.file.cwd.s, err);
 	for (int r = 0; r < rounds && rc == 0; r++) {
 		ev_plan_round(&c.plan);
@@ -524,8 +539,7 @@ lie_lines(struct hf_buf *out, const struct figures *f, struct verdict *v)
 	for (int l = EV_LIE_NONE + 1; l < EV_LIES; l++) {
 		hf_buf_printf(out, "%-28s", ev_lie_name((enum ev_lie)l));
 		print(out, f->lie[l]);
-		hf_buf_printf(out, "  of %u", f->lie[l].of);
-		verdict(out, v, per_mille(f->lie[l]) >= 970);
+		hf_buf_printf(out, "  of %u\n", f->lie[l].of);
 		all.found += f->lie[l].found;
 		all.of += f->lie[l].of;
 	}
@@ -546,7 +560,6 @@ report(const struct eval *ev, int rounds, size_t chains, struct hf_err *err)
 	struct verdict v = { 0, 0 };
 	int rc;
 
-	hf_str(NULL);
 	hf_buf_printf(&out, "%zu chains of %d handoffs without a model, "
 	    "%d tokens\n\n%-22s", chains, rounds, BUDGET,
 	    "should be there");
@@ -578,21 +591,23 @@ static int
 prepare(struct eval *ev, const char *data, const char *bin,
     const char *work, struct hf_err *err)
 {
-	char *state;
+	struct hf_buf path = HF_BUF_INIT;
 
 	if (ev_data_load(&ev->data, data, err) < 0)
 		return -1;
 	ev->bin = bin;
 	ev->home = hf_path_join(work, "home");
-	state = hf_path_join(work, "state");
+	ev->state = hf_path_join(work, "state");
+	ev->client = hf_path_join(work, "bin/opencode");
+	hf_buf_printf(&path, "%s/bin:/usr/local/bin:/usr/bin:/bin", work);
 	set_env(ev, "HOME", ev->home);
-	set_env(ev, "HANDOFF_HOME", state);
-	set_env(ev, "PATH", "/usr/local/bin:/usr/bin:/bin");
+	set_env(ev, "HANDOFF_HOME", ev->state);
+	set_env(ev, "PATH", hf_buf_cstr(&path));
 	set_env(ev, "LC_ALL", "C");
 	set_env(ev, "TZ", "UTC");
 	set_env(ev, "DEPLOY_TOKEN", EV_TOKEN);
 	ev->envp[ev->nenv] = NULL;
-	free(state);
+	hf_buf_release(&path);
 	return 0;
 }
 
@@ -642,6 +657,8 @@ run(int argc, char **argv, struct hf_err *err)
 	while (ev.nenv > 0)
 		free(ev.env[--ev.nenv]);
 	free(ev.home);
+	free(ev.state);
+	free(ev.client);
 	return rc;
 }
 

@@ -109,6 +109,8 @@ struct ev_file {
 	int64_t time;		/* ms */
 	struct hf_str cwd, branch;
 	uint64_t own;		/* the agent's */
+	const char *client;	/* the program that takes in what its own
+				 * database is to hold; NULL: files are all */
 };
 struct ev_agent {
 	const char *name;
@@ -118,6 +120,7 @@ struct ev_agent {
 	    const struct ev_event *e);
 	/* How its last row is known, to go on from: a member's name. */
 	const char *row_id;
+	bool client;		/* its database is written by its program */
 };
 extern const struct ev_agent ev_agents[];
 extern const size_t ev_nagents;

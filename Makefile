@@ -210,6 +210,7 @@ fuzz: $(FUZZERS:%=$(BUILD)/fuzz/fuzz/%)
 interop: all
 	sh t/interop/run "$(abspath $(BUILD))/bin"
 	sh t/interop/matrix "$(abspath $(BUILD))/bin"
+	bash t/interop/hooks "$(abspath $(BUILD))/bin"
 	sh t/interop/models "$(abspath $(BUILD))/bin"
 	sh t/interop/forks "$(abspath $(BUILD))/bin"
 

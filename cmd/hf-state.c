@@ -1,5 +1,6 @@
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/cmd.h"
@@ -418,6 +419,16 @@ records(struct run *r, int n, char **what, struct hf_err *err)
 
 /* ---- status ---- */
 
+/* A pipe gets no colour, nor who does not want any. */
+static bool
+in_colour(void)
+{
+	const char *term = hf_env("TERM");
+
+	return isatty(1) && hf_env("NO_COLOR") == NULL && term != NULL &&
+	    strcmp(term, "dumb") != 0;
+}
+
 static int
 json_one(const char *key, struct hf_main *m, const struct hf_err *why,
     void *arg, struct hf_err *err)
@@ -445,8 +456,8 @@ status_of(struct run *r, const char *what, struct hf_err *err)
 
 	if (rc >= 0)
 		rc = r->json ? hf_status_json(r->st, &r->config, &m, true,
-		    &out, err) : hf_status_one(r->st, &r->config, &m, &out,
-		    err);
+		    &out, err) : hf_status_one(r->st, &r->config, &m,
+		    in_colour(), &out, err);
 	hf_main_release(&m);
 	if (rc < 0) {
 		hf_buf_release(&out);
@@ -466,7 +477,8 @@ status_once(struct run *r, const char *what, struct hf_err *err)
 		return status_of(r, what, err);
 	if (r->json)
 		return hf_main_each(r->st, json_one, r, err);
-	if (hf_status_table(r->st, &r->config, &out, &r->n, err) < 0) {
+	if (hf_status_table(r->st, &r->config, in_colour(), &out, &r->n,
+	    err) < 0) {
 		hf_buf_release(&out);
 		return -1;
 	}
@@ -487,7 +499,8 @@ follow(struct run *r, const char *what, struct hf_err *err)
 		if (rc == 0)
 			continue;
 		if (hf_sig_sleep(SETTLE_MS, err) < 0 ||
-		    (!r->json && hf_out(HF_STR("\n"), err) < 0) ||
+		    (!r->json && hf_out(in_colour() ?
+		    HF_STR("\033[H\033[J") : HF_STR("\n"), err) < 0) ||
 		    status_once(r, what, err) < 0)
 			return -1;
 	}
@@ -984,9 +997,9 @@ brief_export(struct run *r, int n, char **what, struct hf_err *err)
 	int rc = hf_record_find(r->st, what[0], &a, err);
 
 	(void)n;
-	if (rc == 0 && hf_main_find(r->st, what[0], &m, NULL,
-	    &ignored) >= 0) {
-		rc = hf_record_find(r->st, m.id, &a, err);
+	if (rc == 0) {
+		if (hf_main_find(r->st, what[0], &m, NULL, &ignored) >= 0)
+			rc = hf_record_find(r->st, m.id, &a, err);
 		hf_main_release(&m);
 	}
 	if (rc == 0)

@@ -343,3 +343,22 @@ END
 	[[ $stderr == *"'enable'"* ]]
 	exits 64 hf-state
 }
+
+@test "status: colour on a terminal only, and not with NO_COLOR; what waits, and till when" {
+	command -v script >/dev/null || skip 'no script(1)'
+	id=5b1d6c1e-7a52-4c1f-9a35-2f6f0c9e8d10
+	mkdir -p "$HOME/.claude/projects/-x"
+	cp "$HF_FIXTURES/demo/$id.jsonl" "$HOME/.claude/projects/-x/"
+	hf-state enable "$id"
+	main=$HANDOFF_HOME/mains/claude.$id.json
+	jq -c '.deferred = ["activity:turn", "pending-inbox"] | .failures = 2 |
+	    .retryAt = "'"$(date -u -d '+1 hour' +%Y-%m-%dT%H:%M:%SZ)"'"' "$main" >new && cp new "$main"
+	run -0 hf-state status
+	[[ $output != *$'\033'* ]]
+	[[ $output == *'waits for activity:turn, pending-inbox'*'tried again not before 20'* ]]
+	on_terminal() { TERM=xterm script -qec 'hf-state status' /dev/null </dev/null; }
+	on_terminal >tty
+	grep -q $'\033\[31m\[##' tty
+	NO_COLOR=1 on_terminal >tty
+	run ! grep -q $'\033' tty
+}

@@ -132,9 +132,20 @@ phase_word(const struct hf_attempt *r, bool running)
 	return hf_phase_name(r->phase);
 }
 
+enum { NO_PAINT = 0, RED = 31, GREEN = 32, YELLOW = 33 };
+
+/* Begins a colour, or with NO_PAINT ends it. */
 static void
-gauge(struct hf_buf *out, const struct look *l)
+paint(struct hf_buf *out, bool colour, int what)
 {
+	if (colour)
+		hf_buf_printf(out, "\033[%dm", what);
+}
+
+static void
+gauge(struct hf_buf *out, const struct look *l, bool colour)
+{
+	enum { NEAR = 80 };		/* per cent */
 	int64_t percent, bars;
 
 	if (!l->measured || l->trigger.threshold <= 0) {
@@ -144,10 +155,13 @@ gauge(struct hf_buf *out, const struct look *l)
 	percent = l->metrics.tokens >= l->trigger.threshold * 10 ? 999 :
 	    l->metrics.tokens * 100 / l->trigger.threshold;
 	bars = percent >= 100 ? GAUGE : percent * GAUGE / 100;
+	paint(out, colour, percent >= 100 ? RED : percent >= NEAR ? YELLOW :
+	    GREEN);
 	hf_buf_putc(out, '[');
 	for (int64_t i = 0; i < GAUGE; i++)
 		hf_buf_putc(out, i < bars ? '#' : '.');
 	hf_buf_printf(out, "] %3d%%", (int)percent);
+	paint(out, colour, NO_PAINT);
 }
 
 static void
@@ -176,6 +190,7 @@ short_id(struct hf_buf *out, const char *id, bool fill)
 struct table {
 	struct hf_store *st;
 	const struct hf_config *config;
+	bool colour;
 	struct hf_buf *out;
 	struct hf_buf notes;
 	size_t n;
@@ -206,7 +221,25 @@ static void
 add_note(struct table *t, const struct hf_main *m, const struct look *l)
 {
 	const char *what;
+	char until[HF_TIME_LEN];
 
+	if (m->redirect.id == NULL && m->ndeferred > 0) {
+		short_id(&t->notes, m->id, false);
+		hf_buf_puts(&t->notes, ": waits for ");
+		for (size_t i = 0; i < m->ndeferred; i++) {
+			hf_buf_puts(&t->notes, i > 0 ? ", " : "");
+			hf_text_safe(&t->notes, hf_str(m->deferred[i]),
+			    false);
+		}
+		hf_buf_putc(&t->notes, '\n');
+	}
+	if (m->redirect.id == NULL && m->failures > 0 &&
+	    m->retry_at > hf_clock_now()) {
+		hf_clock_format(m->retry_at, until);
+		short_id(&t->notes, m->id, false);
+		hf_buf_printf(&t->notes, ": tried again not before %s\n",
+		    until);
+	}
 	if (l->record.id == NULL)
 		return;
 	if (l->record.error != NULL &&
@@ -228,6 +261,7 @@ row(const char *key, struct hf_main *m, const struct hf_err *why, void *arg,
 {
 	struct table *t = arg;
 	struct look l;
+	bool bad;
 
 	(void)key;
 	if (m == NULL) {
@@ -258,9 +292,13 @@ row(const char *key, struct hf_main *m, const struct hf_err *why, void *arg,
 		    n < GAUGE + 4; n++)
 			hf_buf_putc(t->out, ' ');
 	} else
-		gauge(t->out, &l);
+		gauge(t->out, &l, t->colour);
 	hf_buf_puts(t->out, "  ");
+	bad = l.record.id != NULL && l.record.error != NULL &&
+	    l.record.phase != HF_PHASE_STARTED;
+	paint(t->out, t->colour && bad, RED);
 	last_cell(t->out, m, &l);
+	paint(t->out, t->colour && bad, NO_PAINT);
 	hf_buf_putc(t->out, '\n');
 	add_note(t, m, &l);
 	t->off = t->off || (m->enabled && m->redirect.id == NULL &&
@@ -270,10 +308,10 @@ row(const char *key, struct hf_main *m, const struct hf_err *why, void *arg,
 }
 
 int
-hf_status_table(struct hf_store *st, const struct hf_config *c,
+hf_status_table(struct hf_store *st, const struct hf_config *c, bool colour,
     struct hf_buf *out, size_t *n, struct hf_err *err)
 {
-	struct table t = { st, c, out, HF_BUF_INIT, 0, false };
+	struct table t = { st, c, colour, out, HF_BUF_INIT, 0, false };
 	int rc = hf_main_each(st, row, &t, err);
 
 	if (rc == 0 && t.notes.len > 0) {
@@ -341,14 +379,14 @@ switch_lines(struct hf_buf *out, const struct hf_main *m,
 }
 
 static void
-figure_lines(struct hf_buf *out, const struct look *l)
+figure_lines(struct hf_buf *out, const struct look *l, bool colour)
 {
 	if (!l->measured)
 		return;
 	label(out, "context");
 	hf_report_count(out, l->metrics.tokens);
 	hf_buf_puts(out, " tokens, ");
-	gauge(out, l);
+	gauge(out, l, colour);
 	hf_buf_puts(out, " of the threshold ");
 	hf_report_count(out, l->trigger.threshold);
 	hf_buf_putc(out, '\n');
@@ -376,7 +414,8 @@ attempt_lines(struct hf_buf *out, const struct look *l)
 
 int
 hf_status_one(struct hf_store *st, const struct hf_config *c,
-    const struct hf_main *m, struct hf_buf *out, struct hf_err *err)
+    const struct hf_main *m, bool colour, struct hf_buf *out,
+    struct hf_err *err)
 {
 	const struct hf_agent *a = hf_agent_by_name(hf_str(m->agent));
 	struct look l;
@@ -391,7 +430,7 @@ hf_status_one(struct hf_store *st, const struct hf_config *c,
 	if (!hf_main_here(st, m))
 		line(out, "machine", m->host);
 	switch_lines(out, m, c);
-	figure_lines(out, &l);
+	figure_lines(out, &l, colour);
 	attempt_lines(out, &l);
 	if (m->from.id != NULL)
 		line(out, "comes from", m->from.id);

@@ -21,6 +21,9 @@ bool	hf_cues_decision(struct hf_str sentence);
 bool	hf_cues_correction(struct hf_str sentence);
 /* Does the whole text say no more than "yes, go on"? */
 bool	hf_cues_filler(struct hf_str text);
+/* Does it only want to know something ("was it there before?")? A polite
+ * request does not. */
+bool	hf_cues_asks(struct hf_str sentence);
 /* Does it lean on what was asked before ("also …", "now …", "it")? */
 bool	hf_cues_continues(struct hf_str text);
 /* Does a line announce next steps ("Next steps:", "Remaining:")? */

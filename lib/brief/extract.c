@@ -98,6 +98,11 @@ base(struct maker *m, const struct hf_told *t)
 			request(m, "", r->text, GOAL_MAX / 3);
 			return;
 		}
+	/* Where none does, the one that all began with. */
+	if (seed.n == 0 && m->f->request < until) {
+		request(m, "", m->f->request->text, GOAL_MAX / 3);
+		return;
+	}
 	clip(&m->text, hf_carry_goal(seed), GOAL_MAX / 3);
 	if (!t->stands && hf_carry_latest(seed).n > 0) {
 		hf_buf_puts(&m->text, "\n" HF_SAYS_BEFORE);

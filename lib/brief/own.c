@@ -118,18 +118,23 @@ hf_own_lean(struct hf_str text)
 {
 	struct hf_sentences s;
 	struct hf_str sentence;
-	size_t n = 0, fillers = 0;
+	size_t n = 0, fillers = 0, asked = 0;
 
 	hf_sentences_init(&s, text);
 	while (hf_sentences_next(&s, &sentence)) {
 		n++;
 		fillers += hf_cues_filler(sentence);
+		asked += hf_cues_asks(sentence) ||
+		    hf_cues_decision(sentence) ||
+		    hf_cues_rule_alone(sentence);
 	}
 	hf_sentences_release(&s);
 	if (n == 0)
 		return HF_OWN_EMPTY;
-	return fillers == n ? HF_OWN_GO_ON : fillers > 0 ? HF_OWN_LEANS :
-	    HF_OWN_STANDS;
+	/* Questions, choices and rules are no objective: they are about
+	 * one. */
+	return fillers == n ? HF_OWN_GO_ON : fillers > 0 || asked == n ?
+	    HF_OWN_LEANS : HF_OWN_STANDS;
 }
 
 void

@@ -38,7 +38,7 @@ setup() {
 @test "each option that is completed is one that the page has and the driver takes" {
 	for verb in now auto status list show import resume setup; do
 		for option in $(bash_words $verb | grep '^--'); do
-			grep -qF -- "$option[" "$HF_ROOT/completions/_handoff"
+			grep -qF -- "${option}[" "$HF_ROOT/completions/_handoff"
 			grep -q -- "-l ${option#--} " "$HF_ROOT/completions/handoff.fish"
 			[ "$verb" = resume ] || grep -q "Fl -${option#--}" "$HF_ROOT/man/handoff.1"
 			# Of what is not known it would say 'unknown', status 64.

@@ -260,9 +260,9 @@ arrives_once() {
 	echo '{"type":"mode","mode":"normal"}' >>"$SRC"
 	goes_on_again
 	is phase "$(member out .commit.phase)" started
-	hf-route inbox "$ID" >wait
-	is text "$(member wait .message.text)" 'And the manual page.'
-	is late "$(member wait .message.late)" true
+	hf-route inbox "$ID" >waits
+	is text "$(member waits .message.text)" 'And the manual page.'
+	is late "$(member waits .message.late)" true
 	hf-commit recover
 	is once "$(hf-route inbox "$ID" | wc -l)" 1
 }

@@ -212,7 +212,7 @@ transcript_bytes() {
 
 # editor COMMANDS: what $EDITOR does to the file $1.
 editor() {
-	printf '#!/bin/sh\n%s\n' "$1" >ed
+	printf '#!/bin/sh\n%s\n' "$1" >./ed
 	chmod 755 ed
 	export EDITOR="$PWD/ed --wait"
 }

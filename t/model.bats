@@ -15,7 +15,7 @@ setup() {
 	export ANTHROPIC_API_KEY=$key OPENAI_API_KEY=$key GEMINI_API_KEY=$key
 	mkdir m
 	streams
-	mock= front=
+	mock='' front=''
 }
 
 teardown() {

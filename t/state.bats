@@ -357,8 +357,8 @@ END
 	[[ $output != *$'\033'* ]]
 	[[ $output == *'waits for activity:turn, pending-inbox'*'tried again not before 20'* ]]
 	on_terminal() { TERM=xterm script -qec 'hf-state status' /dev/null </dev/null; }
-	on_terminal >tty
+	on_terminal >./tty
 	grep -q $'\033\[31m\[##' tty
-	NO_COLOR=1 on_terminal >tty
+	NO_COLOR=1 on_terminal >./tty
 	run ! grep -q $'\033' tty
 }

@@ -38,10 +38,10 @@ void	hf_brief_map(const struct hf_brief *from, struct hf_brief *to,
 	    void (*put)(struct hf_buf *out, struct hf_str text, void *arg),
 	    void *arg);
 
-/* The brief in a model's answer, into an empty one: fence stripped, each '{' tried, the
- * schema enforced (CASES V1 to V4). HF_E_INVALID_BRIEF (with the JSON
- * pointer), HF_E_EMPTY, HF_E_TRUNCATED, HF_E_OVERFLOW for a size beyond
- * HF_BRIEF_MAX is HF_E_INVALID_BRIEF too. */
+/* The brief in a model's answer, into an empty one: fence stripped, each
+ * '{' tried, the schema enforced (CASES V1 to V4). HF_E_INVALID_BRIEF (with
+ * the JSON pointer, also for a size beyond HF_BRIEF_MAX), HF_E_EMPTY,
+ * HF_E_TRUNCATED. */
 int	hf_brief_parse(struct hf_brief *b, struct hf_str text,
 	    struct hf_err *err);
 /* From a value that must fit the schema exactly. */

@@ -549,11 +549,16 @@ hf_cues_rule_alone(struct hf_str sentence)
 static bool
 polite_anywhere(struct hf_str t)
 {
-	static const char *const words[] = { "\xe8\xaf\xb7", "\xe5\xb8\xae",
-		"\xe8\x83\xbd\xe4\xb8\x8d\xe8\x83\xbd", "\xe8\x83\xbd\xe5\x90\xa6",
-		"\xe5\x8f\xaf\xe4\xbb\xa5", "kannst du", "k\xc3\xb6nntest du",
-		"peux-tu", "pourrais-tu", "puedes", "podr\xc3\xad" "as", "voc\xc3\xaa" " pode",
-		"poderia", "\xe3\x81\x8f\xe3\x81\xa0\xe3\x81\x95\xe3\x81\x84", "\xec\xa4\x98" };
+	static const char *const words[] = {
+		"\xe8\xaf\xb7", "\xe5\xb8\xae",
+		"\xe8\x83\xbd\xe4\xb8\x8d\xe8\x83\xbd",
+		"\xe8\x83\xbd\xe5\x90\xa6", "\xe5\x8f\xaf\xe4\xbb\xa5",
+		"kannst du", "k\xc3\xb6nntest du", "peux-tu", "pourrais-tu",
+		"puedes", "podr\xc3\xad" "as", "voc\xc3\xaa" " pode",
+		"poderia",
+		"\xe3\x81\x8f\xe3\x81\xa0\xe3\x81\x95\xe3\x81\x84",
+		"\xec\xa4\x98"
+	};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (hf_str_ifind(t, words[i], 0) != SIZE_MAX)

@@ -292,7 +292,8 @@ test_find(void)
 	CHECK(finds("one", ID1));
 	CHECK(fails("abc0de00", HF_E_USAGE, ID1));
 	CHECK(fails("abc0de00", HF_E_USAGE, ID2));
-	CHECK(fails("fedcba9", HF_E_NOT_FOUND, "fedcba9"));
+	CHECK(finds("fedc", ID3));
+	CHECK(fails("fed", HF_E_NOT_FOUND, "fed"));
 	CHECK(fails("same", HF_E_USAGE, ID3));
 	CHECK(fails("last of one", HF_E_NOT_FOUND, "last of one"));
 	CHECK(fails("none/such.jsonl", HF_E_NOT_FOUND, "none/such.jsonl"));

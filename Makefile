@@ -208,11 +208,7 @@ fuzz: $(FUZZERS:%=$(BUILD)/fuzz/fuzz/%)
 	sh scripts/fuzz $(FUZZ_SECONDS) $(FUZZERS)
 
 interop: all
-	sh t/interop/run "$(abspath $(BUILD))/bin"
-	sh t/interop/matrix "$(abspath $(BUILD))/bin"
-	bash t/interop/hooks "$(abspath $(BUILD))/bin"
-	sh t/interop/models "$(abspath $(BUILD))/bin"
-	sh t/interop/forks "$(abspath $(BUILD))/bin"
+	sh t/interop/all "$(abspath $(BUILD))/bin"
 
 # What is left of a session after five handoffs; EVAL='-n 20 -v' and so on.
 eval: all $(BUILD)/release/eval
@@ -221,6 +217,10 @@ eval: all $(BUILD)/release/eval
 bench: all $(addprefix $(BUILD)/release/helper/,paired ports)
 	HF_BIN='$(abspath $(BUILD))/bin' \
 	HF_HELPER='$(abspath $(BUILD))/release/helper' sh scripts/bench
+
+# Two gigabytes and a row of 50 MB in 200 MB of memory.
+big: all
+	HF_BIN='$(abspath $(BUILD))/bin' sh scripts/big
 
 demo: all
 	sh scripts/demo $(BUILD)/bin
@@ -269,7 +269,7 @@ clean:
 
 FORCE:
 .PHONY: all check etcd lint asan valgrind bench demo eval install uninstall dist
-.PHONY: distcheck clean fuzz interop deps FORCE
+.PHONY: distcheck clean big fuzz interop deps FORCE
 .DELETE_ON_ERROR:
 # Objects of tests are wanted again.
 .SECONDARY:

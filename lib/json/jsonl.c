@@ -13,6 +13,7 @@
 
 enum {
 	CHUNK = 256 << 10,	/* stays in a core's cache */
+	STEP = 4 << 20,
 	TRIES = 4096, EFFORT = 8,
 	JOIN_FREE = 16 << 20, JOIN_EFFORT = 4
 };
@@ -104,6 +105,23 @@ bytes_at(const struct hf_jsonl *r, char *to, size_t n, uint64_t off)
 	return (ssize_t)n;
 }
 
+static void
+resize(struct hf_jsonl_state *s, size_t cap)
+{
+	s->cap = cap;
+	s->buf = hf_reallocarray(s->buf, s->cap + HF_SKIM_PAD, 1);
+}
+
+/* What the buffer grows to with so many bytes left: for a row of many
+ * megabytes not to twice the size. */
+static size_t
+larger(const struct hf_jsonl_state *s, uint64_t left)
+{
+	if (s->cap == 0)
+		return left < CHUNK ? (size_t)left : CHUNK;
+	return s->cap < STEP ? s->cap * 2 : s->cap + STEP;
+}
+
 /* Reads more behind what is there, keeping all from pos on. 1, 0 at the
  * end, -1. */
 static int
@@ -121,11 +139,11 @@ more(struct hf_jsonl *r, struct hf_err *err)
 	if (hf_sig_check(err) < 0)
 		return -1;
 	shift(s);
-	if (s->len == s->cap) {
-		s->cap = s->cap > 0 ? s->cap * 2 : r->limit - off < CHUNK ?
-		    (size_t)(r->limit - off) : CHUNK;
-		s->buf = hf_reallocarray(s->buf, s->cap + HF_SKIM_PAD, 1);
-	}
+	/* What one row of many megabytes took is given back. */
+	if (s->cap > 4 * STEP && s->len < CHUNK)
+		resize(s, CHUNK);
+	if (s->len == s->cap)
+		resize(s, larger(s, r->limit - off));
 	want = s->cap - s->len;
 	if (want > r->limit - off)
 		want = (size_t)(r->limit - off);
@@ -231,8 +249,7 @@ skip_long(struct hf_jsonl *r, struct hf_err *err)
 	while ((lf = memchr(s->buf + s->pos, '\n', s->len - s->pos)) == NULL) {
 		s->base = offset(s, s->len);
 		s->pos = s->len = 0;
-		s->cap = CHUNK;
-		s->buf = hf_reallocarray(s->buf, s->cap + HF_SKIM_PAD, 1);
+		resize(s, CHUNK);
 		k = more(r, err);
 		if (k == 0)
 			torn(r, from);

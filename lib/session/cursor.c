@@ -621,7 +621,7 @@ get_call(struct hf_cursor *c, struct hf_fold *f, uint32_t nodes)
 	uint64_t flags;
 	int64_t best;
 
-	k.request = (uint32_t)get_most(c, UINT32_MAX);
+	k.request = get_most(c, HF_REQUEST_MASK) & HF_REQUEST_MASK;
 	u = get_usage(c);
 	best = get_int(c);
 	k.best = get_ref(c, nodes);

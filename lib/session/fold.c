@@ -131,6 +131,18 @@ call_key(const struct hf_fold *f, uint32_t i)
 	return hf_fold_call(f, i)->call;
 }
 
+static size_t
+first_slot(const struct hf_slots *t, uint32_t half)
+{
+	return (size_t)((uint64_t)half * t->cap >> 32);
+}
+
+static size_t
+next_slot(const struct hf_slots *t, size_t i)
+{
+	return i + 1 < t->cap ? i + 1 : 0;
+}
+
 /* The slot where key is, or the free one where it belongs; the table has a
  * free one. */
 static struct hf_slot *
@@ -138,11 +150,11 @@ probe(const struct hf_fold *f, const struct hf_slots *t, uint64_t key,
     uint64_t (*key_of)(const struct hf_fold *, uint32_t))
 {
 	uint32_t half = (uint32_t)key;
-	size_t i = half & (t->cap - 1);
+	size_t i = first_slot(t, half);
 
 	while (t->slot[i].index != 0 && (t->slot[i].half != half ||
 	    key_of(f, t->slot[i].index - 1) != key))
-		i = (i + 1) & (t->cap - 1);
+		i = next_slot(t, i);
 	return &t->slot[i];
 }
 
@@ -165,16 +177,18 @@ grow(struct hf_slots *t)
 	struct hf_slots old = *t;
 	size_t i, k;
 
-	if (t->used + 1 <= t->cap / 4 * 3)
+	if (t->used + 1 <= t->cap / 16 * 13)
 		return;
-	t->cap = t->cap == 0 ? 1024 : t->cap * 2;
+	/* Small ones double. */
+	t->cap = t->cap == 0 ? 1024 : t->cap < 65536 ? t->cap * 2 :
+	    t->cap + t->cap / 4;
 	t->slot = hf_calloc(t->cap, sizeof(*t->slot));
 	for (k = 0; k < old.cap; k++) {
 		if (old.slot[k].index == 0)
 			continue;
-		i = old.slot[k].half & (t->cap - 1);
+		i = first_slot(t, old.slot[k].half);
 		while (t->slot[i].index != 0)
-			i = (i + 1) & (t->cap - 1);
+			i = next_slot(t, i);
 		t->slot[i] = old.slot[k];
 	}
 	free(old.slot);
@@ -267,7 +281,7 @@ call_find(const struct hf_fold *f, const struct hf_row *row, uint64_t call,
 	if (row->flags & HF_ROW_SIDECHAIN)
 		return head;
 	for (i = head; i != HF_NONE; i = hf_fold_call(f, i)->next)
-		if (hf_fold_call(f, i)->request == (uint32_t)request)
+		if (hf_fold_call(f, i)->request == (request & HF_REQUEST_MASK))
 			return i;
 	for (i = head; i != HF_NONE; i = hf_fold_call(f, i)->next)
 		if (hf_fold_call(f, i)->side)
@@ -323,7 +337,7 @@ static uint32_t
 call_new(struct hf_fold *f, const struct hf_row *row, uint64_t call,
     uint64_t request)
 {
-	struct hf_call c = { .call = call, .request = (uint32_t)request,
+	struct hf_call c = { .call = call, .request = request & HF_REQUEST_MASK,
 	    .best = HF_NONE };
 
 	unseen_call(f, row, call);

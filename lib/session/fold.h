@@ -36,22 +36,26 @@ struct hf_node {
 	uint8_t link : 2, mark : 3;
 };
 
+enum { HF_REQUEST_MASK = (1 << 29) - 1 };
 struct hf_call {
 	uint64_t call;		/* hash */
-	uint32_t request;	/* half a hash: there are few with one call */
+	uint32_t request : 29;	/* of a hash: there are few with one call */
+	bool side : 1;		/* a row of it was a sidechain's */
+	bool inherited : 1;	/* spent by the session this one came from */
+	bool seen : 1;		/* for counting along the branch */
 	/* usage of the fullest row, output of the row at best: HF_WIDE | the
 	 * place in the wide numbers, where they do not fit */
 	uint32_t input, cache_read, cache_write, output, best_output;
 	uint32_t best;		/* the fullest row's node, one of the main
 				 * chain before any other */
 	uint32_t next;		/* another request with this call id */
-	bool side;		/* a row of it was a sidechain's */
-	bool inherited;		/* spent by the session this one came from */
-	bool seen;		/* for counting along the branch */
 };
 
-/* An open-addressing table of indices. The keys stand in what they index;
- * half of one in the slot spares most looks there. */
+/*
+ * An open-addressing table of indices. The keys stand in what they index;
+ * half of one in the slot spares most looks there. Its size is any number,
+ * not a power of two: it is a large part of what a long transcript takes.
+ */
 struct hf_slot {
 	uint32_t index;		/* + 1; 0 is free */
 	uint32_t half;

@@ -210,6 +210,10 @@ fuzz: $(FUZZERS:%=$(BUILD)/fuzz/fuzz/%)
 interop: all
 	sh t/interop/all "$(abspath $(BUILD))/bin"
 
+# Each system call of a handoff fails, or is where it is killed.
+torture: all fault-commands fault-tests
+	HF_BUILD='$(abspath $(BUILD))' sh t/torture $(CALLS)
+
 # What is left of a session after five handoffs; EVAL='-n 20 -v' and so on.
 eval: all $(BUILD)/release/eval
 	HF_BUILD='$(abspath $(BUILD))' sh t/eval/run $(EVAL)
@@ -269,7 +273,7 @@ clean:
 
 FORCE:
 .PHONY: all check etcd lint asan valgrind bench demo eval install uninstall dist
-.PHONY: distcheck clean big fuzz interop deps FORCE
+.PHONY: distcheck clean big fuzz interop torture deps FORCE
 .DELETE_ON_ERROR:
 # Objects of tests are wanted again.
 .SECONDARY:

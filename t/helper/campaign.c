@@ -1,6 +1,7 @@
 /*
- * campaign [-c CALL] [-p PREFIX | -x PREFIX] [-r FILE] DIR AGENT KIND FAULT SCENARIO: a
- * handoff of a session of AGENT (claude, pi, codex), KIND manual or
+ * campaign [-c CALL] [-p PREFIX | -x PREFIX] [-r FILE]
+ *     DIR AGENT KIND FAULT SCENARIO
+ * A handoff of a session of AGENT (claude, pi, codex), KIND manual or
  * automatic, again and again, each time with FAULT at another one of the
  * points that it comes by; then recover, and what must hold.
  *
@@ -412,8 +413,8 @@ goes_on(struct campaign *c)
 		return true;
 	/* One that failed waits, if nobody asks for it. */
 	c->automatic = false;
-	if ((c->s.turns > 2 && !measure(c)) || RUN(&c->w, "trigger", "begun", NULL, "hf-commit",
-	    "begin") != 0 || !add_brief(&c->w, "begun", "brief") ||
+	if ((c->s.turns > 2 && !measure(c)) ||
+	    RUN(&c->w, "trigger", "begun", NULL, "hf-commit", "begin") != 0 || !add_brief(&c->w, "begun", "brief") ||
 	    RUN(&c->w, "brief", "committed", NULL, "hf-commit") != 0)
 		return says(&c->s, "it cannot be handed off afterwards");
 	return one_or_none(c) && is_over(c);

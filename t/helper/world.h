@@ -54,6 +54,8 @@ struct session {
 };
 
 static inline _Noreturn void
+die(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+static inline void
 die(const char *fmt, ...)
 {
 	va_list ap;
@@ -497,6 +499,9 @@ session_make(const struct world *w, struct session *s, const char *agent,
 
 /* ---- what must hold ---- */
 
+static inline bool
+says(const struct session *s, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
 static inline bool
 says(const struct session *s, const char *fmt, ...)
 {

@@ -154,6 +154,31 @@ sieges() {
 	settles
 }
 
+@test "one that was stopped in the critical section costs the others 75" {
+	world claude manual
+	hf-state enable "$ID" >/dev/null
+	HANDOFF_STOP_AT=file.rename "$HF_FAULT_BIN/hf-state" disable "$ID" \
+	    >late 2>err 3>&- &
+	local pid=$! i=0
+	STOPPED=$pid
+	until grep -q '^State:.T' "/proc/$pid/status"; do
+		i=$((i + 1))
+		[ "$i" -lt 300 ] || fail 'it does not stop'
+		sleep 0.1
+	done
+	# Reading needs no lock, and another session is not held up.
+	exits 0 hf-state status
+	hf-route add one two
+	exits 75 hf-commit begin <trigger
+	is why "$(printf '%s' "$output" | jq -r .error.code)" locked
+	kill -CONT "$pid"
+	wait "$pid"
+	hf-commit begin <trigger >begun
+	with_brief <begun | hf-commit >committed
+	settles
+	[ -n "$(redirect)" ]
+}
+
 @test "another boot of this machine: its attempts are dead" {
 	world claude manual
 	hf-commit begin <trigger >begun

@@ -326,6 +326,20 @@ END
 	[[ $output == *$'handoffTokens\t120000\tdefault'* ]]
 }
 
+@test "config: many at once, none of them is lost" {
+	local key pids='' i
+	for key in handoffTokens=9000 handoffMinTurns=3 maxChain=5 \
+	    handoffCompactions=7 cooldownSeconds=11 keepDays=13; do
+		hf-state config set "${key%=*}" "${key#*=}" 3>&- &
+		pids="$pids $!"
+	done
+	for i in $pids; do
+		wait "$i"
+	done
+	is keys "$(jq -c '[.[]] | sort' \
+	    <"$XDG_CONFIG_HOME/handoff/config.json")" '[3,5,7,11,13,9000]'
+}
+
 @test "pick and field: what the driver asks" {
 	claude_session
 	cd "$WORK"

@@ -10,12 +10,13 @@
 
 #include "base/env.h"
 #include "base/io.h"
+#include "base/lock.h"
 #include "base/mem.h"
 #include "base/opt.h"
 #include "config/edit.h"
 #include "json/num.h"
 
-enum { FILE_MAX = 1 << 20, SHOWN_MAX = 60 };
+enum { FILE_MAX = 1 << 20, SHOWN_MAX = 60, LOCK_MS = 10000 };
 
 #define NAME	"config.json"
 #define DAY	INT64_C(86400)
@@ -770,6 +771,22 @@ replace(const char *dir, const char *path, struct hf_str text,
 	return rc;
 }
 
+/* Two at once would each write what they read: the later one's change alone
+ * would be left. The descriptor for hf_unlock. */
+static int
+lock_file(struct hf_err *err)
+{
+	char *dir = hf_config_dir(err);
+	struct hf_dir d = HF_DIR_INIT;
+	int lock = -1;
+
+	if (dir != NULL && hf_dir_make(&d, dir, err) == 0)
+		lock = hf_lock(&d, ".lock", LOCK_MS, err);
+	hf_dir_close(&d);
+	free(dir);
+	return lock;
+}
+
 int
 hf_config_set(const char *name, const char *text, struct hf_err *err)
 {
@@ -778,9 +795,10 @@ hf_config_set(const char *name, const char *text, struct hf_err *err)
 	struct hf_buf new = HF_BUF_MAX(FILE_MAX);
 	struct hf_json *j = NULL;
 	char *dir = NULL, *path = NULL;
-	int rc = -1;
+	int rc = -1, lock = -1;
 
-	if (k == NULL || (text != NULL && checked(k, text, &value, err) < 0))
+	if (k == NULL || (text != NULL && checked(k, text, &value, err) < 0) ||
+	    (lock = lock_file(err)) < 0)
 		goto out;
 	rc = file_open(&dir, &path, &old, err);
 	if (rc >= 0)
@@ -792,6 +810,7 @@ hf_config_set(const char *name, const char *text, struct hf_err *err)
 	if (rc > 0)
 		rc = replace(dir, path, hf_buf_view(&new), err);
 out:
+	hf_unlock(lock);
 	hf_json_free(j);
 	hf_buf_release(&old);
 	hf_buf_release(&value);

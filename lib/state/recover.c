@@ -172,7 +172,8 @@ hf_recover(struct hf_store *st, const struct hf_config *c,
 		if (why.code == HF_E_CANCELLED || hf_sig_check(err) < 0) {
 			*err = why;
 			status = -1;
-		} else if (why.code == HF_E_BUSY || why.code == HF_E_CHANGED)
+		} else if (why.code == HF_E_BUSY ||
+		    why.code == HF_E_CHANGED || why.code == HF_E_LOCKED)
 			/* Somebody else is at it by now. */
 			out->running++;
 		else {

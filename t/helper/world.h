@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -298,6 +299,10 @@ owner_start(void)
 	if (pid < 0)
 		die("fork: %s", strerror(errno));
 	if (pid == 0) {
+		/* It outlives nobody, and holds nobody's pipe open. */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (int fd = 0; fd < 3; fd++)
+			close(fd);
 		for (;;)
 			pause();
 	}

@@ -185,6 +185,59 @@ two"
 	says 69 refused redirects
 }
 
+@test "servers of one's own: thoughts in the text, their words for an end" {
+	end() {
+		printf 'data: {"choices":[{"delta":{"content":"%s"},"finish_reason":"%s"}]}\n\n' "$2" "$3" >"m/$1.sse"
+	}
+	end tags "\\n<think>{ \\n</think>\\n\\n$brief" stop
+	end half "Well.</think>\\n$brief" stop
+	end open '<think>{' stop
+	end error '{' error
+	end length '{' MAX_TOKENS
+	end filter '{' sensitive
+	serve '200 tags.sse' '200 half.sse'
+	for _ in 1 2; do
+		is text "$(summarize openai | jq -r '.summary.text | fromjson.goal')" G
+	done
+	again '200 open.sse'
+	run summarize openai
+	says 65 empty 'only thought'
+	again '200 error.sse' '200 openai.sse'
+	is attempts "$(summarize openai | jq .summary.attempts)" 2
+	echo '{"choices":[{"message":{"content":"x' >m/half.json
+	again '200 half.json' '200 openai.sse'
+	is attempts "$(summarize openai | jq .summary.attempts)" 2
+	again '200 length.sse'
+	run summarize openai
+	says 65 truncated MAX_TOKENS
+	again '200 filter.sse'
+	run summarize openai
+	says 69 refused sensitive
+}
+
+@test "what is no API: its own words, the base URL asked for, no second try" {
+	echo 'Ollama is running' >m/plain.txt
+	echo '{"detail":[{"msg":"field required"}]}' >m/detail.json
+	printf '%0110d %s\n' 0 "$key" >m/key.txt
+	serve '200 plain.txt type=text/plain'
+	run summarize openai
+	says 69 refused baseUrl
+	again '404 plain.txt type=text/plain'
+	run summarize openai
+	says 69 refused '404): Ollama is running; is summarize.baseUrl right?'
+	again '422 detail.json'
+	run summarize openai
+	says 69 refused 'field required'
+	again '400 key.txt type=text/plain'
+	run summarize openai
+	says 69 refused 000
+	[[ $output != *k-01234* ]] || fail "half a key: $output"
+	again '407 -'
+	https_proxy=$url run hf-summarize -p openai -m m-0 \
+		--base-url https://handoff.invalid/v1 <doc
+	says 69 refused 'the proxy declines'
+}
+
 @test "errors: what is final is asked once, what may pass again" {
 	echo '{"error":{"type":"authentication_error","message":"invalid key"}}' >m/401.json
 	echo '{"error":{"type":"overloaded_error","message":"Overloaded"}}' >m/529.json

@@ -22,6 +22,7 @@ enum {
 	ERROR_MAX = 64 << 10,		/* of an error's body */
 	BACKOFF_MS = 500, BACKOFF_MAX = 15000, SPREAD_MS = 250,
 	TICK_MS = 100,
+	RAW_SHOWN = 120,		/* columns of a body, in a message */
 	HEADERS = 64
 };
 
@@ -48,7 +49,7 @@ struct call {
 	struct hf_reader reader;
 	struct hf_sse sse;
 	struct hf_buf raw;		/* what is no stream */
-	bool begun, stream;
+	bool begun, stream, events;	/* at least one */
 };
 
 /* ---- what is sent ---- */
@@ -235,6 +236,15 @@ check_ca(const char *file, struct hf_err *err)
 }
 
 static int
+check_base(struct call *c, bool *local, struct hf_err *err)
+{
+	if (hf_http_check(c->base, c->q->config->allow_http, local, err) == 0)
+		return 0;
+	hf_err_prefix(err, "summarize.baseUrl");
+	return -1;
+}
+
+static int
 call_open(struct call *c, struct hf_err *err)
 {
 	const struct hf_config *config = c->q->config;
@@ -247,7 +257,7 @@ call_open(struct call *c, struct hf_err *err)
 	c->base = config->base_url != NULL ? config->base_url :
 	    c->p->base_url;
 	if (check_ca(config->ca_file, err) < 0 ||
-	    hf_http_check(c->base, config->allow_http, &local, err) < 0 ||
+	    check_base(c, &local, err) < 0 ||
 	    choose_model(c, err) < 0 || headers(c, local, err) < 0)
 		return -1;
 	hf_wire_url(c->w, &c->url, c->base, c->model);
@@ -288,6 +298,7 @@ on_event(struct hf_str name, struct hf_str data, void *arg,
 {
 	struct call *c = arg;
 
+	c->events = true;
 	if (hf_wire_event(c->w, &c->reader, name, data, err) < 0)
 		return -1;
 	return c->reader.whole || c->reader.failed ? 1 : 0;
@@ -336,7 +347,7 @@ exchange(struct call *c, struct hf_err *err)
 	c->sse.arg = c;
 	hf_sse_init(&c->sse);
 	hf_buf_clear(&c->raw);
-	c->begun = c->stream = false;
+	c->begun = c->stream = c->events = false;
 	*p = (struct hf_post){ .url = hf_buf_cstr(&c->url) };
 	p->header = (const char *const *)c->header;
 	p->body = hf_buf_view(&c->body);
@@ -461,13 +472,59 @@ declined(struct call *c, struct hf_api_error *e, struct hf_err *err)
 	return FINAL;
 }
 
+/* Before anything of it is cut: half a secret is not known as one. */
+static void
+mask_raw(struct call *c)
+{
+	struct hf_buf out = HF_BUF_INIT;
+
+	if (c->q->prompt->secrets == NULL || c->raw.len == 0 ||
+	    hf_secrets_mask(c->q->prompt->secrets, &out,
+	    hf_buf_view(&c->raw)) == 0) {
+		hf_buf_release(&out);
+		return;
+	}
+	hf_buf_release(&c->raw);
+	c->raw = out;
+}
+
+/* What came in place of an error in the API's words, as one line; markup is
+ * of no use to anybody. */
+static void
+quote_raw(struct call *c, struct hf_api_error *e)
+{
+	struct hf_buf out = HF_BUF_INIT;
+	struct hf_str view = hf_str_trim(hf_buf_view(&c->raw));
+
+	if (e->message[0] != '\0' || view.n == 0 || view.s[0] == '<')
+		return;
+	hf_text_clip(&out, view, RAW_SHOWN);
+	view = hf_buf_view(&out);
+	if (view.n < sizeof(e->message)) {
+		memcpy(e->message, view.s, view.n);
+		e->message[view.n] = '\0';
+	}
+	hf_buf_release(&out);
+}
+
+/* No such place there. */
+static void
+ask_url(struct hf_err *err)
+{
+	struct hf_err why = *err;
+
+	hf_err_set(err, why.code, "%s; is summarize.baseUrl right?", why.msg);
+}
+
 /* An answer with a status that is no success. */
 static enum outcome
 bad_status(struct call *c, struct hf_err *err)
 {
 	const struct hf_jval *root, *inner;
 	struct hf_api_error e;
+	enum outcome out;
 	struct hf_json *j;
+	bool told;
 
 	if (c->post.status < 400) {
 		hf_err_set(err, HF_E_REFUSED, "'%s' answered with status %d; "
@@ -475,6 +532,7 @@ bad_status(struct call *c, struct hf_err *err)
 		    c->post.status);
 		return FINAL;
 	}
+	mask_raw(c);
 	j = hf_json_parse(hf_buf_view(&c->raw), HF_JSON_RAW | HF_JSON_MEND,
 	    NULL, NULL, NULL);
 	root = hf_json_root(j);
@@ -485,7 +543,12 @@ bad_status(struct call *c, struct hf_err *err)
 	hf_api_error_read(&e, hf_json_type(inner) == HF_J_OBJ ||
 	    hf_json_type(inner) == HF_J_STR ? inner : root, c->post.status);
 	hf_json_free(j);
-	return declined(c, &e, err);
+	told = e.message[0] != '\0';
+	quote_raw(c, &e);
+	out = declined(c, &e, err);
+	if (!told && (e.status == 404 || e.status == 405))
+		ask_url(err);
+	return out;
 }
 
 /* The whole answer's text, or why it is none (CASES B4). */
@@ -494,8 +557,17 @@ ended(struct call *c, struct hf_err *err)
 {
 	struct hf_reader *r = &c->reader;
 	const char *who = c->p->name;
-	bool blank = hf_str_trim(hf_buf_view(&r->text)).n == 0;
+	bool blank;
 
+	if (hf_reader_unthink(&r->text))
+		r->thought = true;
+	blank = hf_str_trim(hf_buf_view(&r->text)).n == 0;
+	if (r->end == HF_END_BROKEN) {
+		hf_err_set(err, HF_E_UNAVAILABLE,
+		    "'%s' could not go on with its answer (%s)", who,
+		    r->finish);
+		return AGAIN;
+	}
 	if (r->end == HF_END_REFUSED)
 		hf_err_set(err, HF_E_REFUSED, "'%s' refused to answer (%s)",
 		    who, r->finish);
@@ -517,16 +589,30 @@ ended(struct call *c, struct hf_err *err)
 }
 
 static enum outcome
+strange(struct call *c, struct hf_err *err)
+{
+	hf_err_set(err, HF_E_REFUSED, "'%s' answered with '%s', not with "
+	    "JSON or events; is summarize.baseUrl right?", c->p->name,
+	    c->post.type);
+	return FINAL;
+}
+
+/* Was it to be JSON, and ended in the middle? */
+static bool
+is_cut(const struct call *c)
+{
+	struct hf_str raw = hf_str_trim(hf_buf_view(&c->raw));
+
+	return strcmp(c->post.type, "application/json") == 0 &&
+	    (hf_str_starts(raw, "{") || hf_str_starts(raw, "["));
+}
+
+static enum outcome
 no_stream(struct call *c, struct hf_err *err)
 {
-	if (hf_wire_answer(c->w, &c->reader, hf_buf_view(&c->raw), err) < 0) {
-		if (err->code == HF_E_UNAVAILABLE)
-			hf_err_set(err, HF_E_REFUSED, "'%s' answered with "
-			    "'%s', not with JSON or events; is "
-			    "summarize.baseUrl right?", c->p->name,
-			    c->post.type);
-		return FINAL;
-	}
+	if (hf_wire_answer(c->w, &c->reader, hf_buf_view(&c->raw), err) < 0)
+		return err->code != HF_E_UNAVAILABLE ? FINAL :
+		    is_cut(c) ? AGAIN : strange(c, err);
 	if (c->reader.failed)
 		return declined(c, &c->reader.error, err);
 	return ended(c, err);
@@ -558,6 +644,9 @@ attempt(struct call *c, struct hf_err *err)
 	if (r->failed)
 		return declined(c, &r->error, err);
 	if (r->end == HF_END_NONE && !r->whole) {
+		if (!c->events &&
+		    strcmp(c->post.type, "text/event-stream") != 0)
+			return strange(c, err);
 		hf_err_set(err, HF_E_UNAVAILABLE,
 		    "the answer of '%s' ended in the middle", c->p->name);
 		return AGAIN;

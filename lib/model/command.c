@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/proc.h"
+#include "model/reader.h"
 
 enum { TEXT_MAX = 4 << 20, STDERR_MAX = 64 << 10 };
 
@@ -26,15 +27,18 @@ judge(const char *program, int status, struct hf_str said,
     struct hf_answer *a, struct hf_err *err)
 {
 	struct hf_str line = last_line(said);
+	bool thought;
 
 	if (status != 0)
 		return hf_err_set(err, HF_E_UNAVAILABLE,
 		    "'%s' ended with status %d%s%.*s", program, status,
 		    line.n > 0 ? ": " : "",
 		    (int)(line.n < 300 ? line.n : 300), line.s);
+	thought = hf_reader_unthink(&a->text);
 	if (hf_str_trim(hf_buf_view(&a->text)).n == 0)
-		return hf_err_set(err, HF_E_EMPTY, "'%s' printed nothing",
-		    program);
+		return hf_err_set(err, HF_E_EMPTY, thought ?
+		    "'%s' only thought and answered nothing" :
+		    "'%s' printed nothing", program);
 	return 0;
 }
 

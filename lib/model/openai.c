@@ -48,16 +48,33 @@ body(struct hf_jtree *t, struct hf_jnode *o, const struct hf_wire_ask *q)
 	hf_jset(t, o, "messages", list);
 }
 
+/* Compatible servers have words of their own. */
+static const struct {
+	const char *word;
+	enum hf_end end;
+} ends[] = {
+	{ "length", HF_END_LENGTH }, { "max_tokens", HF_END_LENGTH },
+	{ "model_length", HF_END_LENGTH },
+	{ "model_context_window_exceeded", HF_END_LENGTH },
+	{ "content_filter", HF_END_REFUSED }, { "refusal", HF_END_REFUSED },
+	{ "safety", HF_END_REFUSED }, { "sensitive", HF_END_REFUSED },
+	{ "recitation", HF_END_REFUSED }, { "blocklist", HF_END_REFUSED },
+	{ "prohibited_content", HF_END_REFUSED },
+	{ "tool_calls", HF_END_TOOL }, { "function_call", HF_END_TOOL },
+	{ "tool_use", HF_END_TOOL },
+	{ "error", HF_END_BROKEN }, { "abort", HF_END_BROKEN },
+	{ "cancelled", HF_END_BROKEN }, { "network_error", HF_END_BROKEN },
+	{ "insufficient_system_resource", HF_END_BROKEN },
+};
+
 static enum hf_end
 end_of(struct hf_str reason)
 {
-	if (hf_str_is(reason, "length") || hf_str_is(reason, "max_tokens"))
-		return HF_END_LENGTH;
-	if (hf_str_is(reason, "content_filter"))
-		return HF_END_REFUSED;
-	if (hf_str_is(reason, "tool_calls") ||
-	    hf_str_is(reason, "function_call"))
-		return HF_END_TOOL;
+	size_t i;
+
+	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (hf_str_ieq(reason, hf_str(ends[i].word)))
+			return ends[i].end;
 	return HF_END_STOP;
 }
 

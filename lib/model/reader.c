@@ -37,6 +37,48 @@ hf_reader_text(struct hf_reader *r, int64_t block, struct hf_str text)
 	hf_buf_str(&r->text, text);
 }
 
+/* Behind the thoughts that a begins with; 0 when it begins with none. */
+static size_t
+behind_thoughts(struct hf_str a)
+{
+	static const char *const tags[][2] = {
+		{ "<think>", "</think>" }, { "<thinking>", "</thinking>" },
+		{ "<thought>", "</thought>" }
+	};
+	struct hf_str head = hf_str_trim(a);
+	size_t i, end;
+
+	for (i = 0; i < sizeof(tags) / sizeof(tags[0]); i++)
+		if (hf_str_istarts(head, tags[i][0])) {
+			end = hf_str_ifind(a, tags[i][1], 0);
+			return end == SIZE_MAX ? a.n :
+			    end + strlen(tags[i][1]);
+		}
+	/* Some templates write the first tag into the prompt. */
+	if (head.n == 0 || strchr("{[`", head.s[0]) != NULL)
+		return 0;
+	end = hf_str_ifind(a, "</think>", 0);
+	return end == SIZE_MAX ? 0 : end + strlen("</think>");
+}
+
+bool
+hf_reader_unthink(struct hf_buf *text)
+{
+	size_t n = behind_thoughts(hf_buf_view(text));
+	struct hf_str view;
+
+	if (n == 0)
+		return false;
+	hf_buf_eat(text, n);
+	/* The blanks between the two are nobody's. */
+	view = hf_buf_view(text);
+	for (n = 0; n < view.n && strchr(" \t\r\n", view.s[n]) != NULL &&
+	    view.s[n] != '\0'; n++)
+		;
+	hf_buf_eat(text, n);
+	return true;
+}
+
 void
 hf_reader_finish(struct hf_reader *r, enum hf_end end, struct hf_str word)
 {

@@ -15,7 +15,8 @@ enum hf_end {
 	HF_END_STOP,		/* of itself */
 	HF_END_LENGTH,		/* by a limit on tokens */
 	HF_END_REFUSED,		/* a refusal, a content filter */
-	HF_END_TOOL		/* to have a tool called */
+	HF_END_TOOL,		/* to have a tool called */
+	HF_END_BROKEN		/* the server could not go on */
 };
 
 /* An error as an API told it, in its own words. */
@@ -43,6 +44,9 @@ void	hf_reader_init(struct hf_reader *r);
 void	hf_reader_release(struct hf_reader *r);
 /* Text of a block; a new number begins a new block. */
 void	hf_reader_text(struct hf_reader *r, int64_t block, struct hf_str text);
+/* Takes out thoughts that a server left in front of the text, in tags of
+ * their own; true when there were some. */
+bool	hf_reader_unthink(struct hf_buf *text);
 /* The reason of the end; the first that is given counts. */
 void	hf_reader_finish(struct hf_reader *r, enum hf_end end,
 	    struct hf_str word);

@@ -17,6 +17,8 @@ enum { POLL_MS = 100, ENOUGH_MS = 500, HOST_SHOWN = 200 };
 
 #define YEAR_MS	(INT64_C(365) * 86400 * 1000)
 #define AGENT	"handoff/" HF_VERSION
+#define NO_SCHEME \
+	"the URL must begin with https://, or http:// for this machine"
 
 struct hf_http {
 	CURLM *multi;			/* NULL: not used yet */
@@ -123,8 +125,7 @@ check_parts(CURLU *u, bool any_http, bool *local, struct hf_err *err)
 	}
 	mine = is_loopback(host);
 	if (strcmp(scheme, "https") != 0 && strcmp(scheme, "http") != 0)
-		hf_err_set(err, HF_E_CONFIG,
-		    "the URL must begin with https://");
+		hf_err_set(err, HF_E_CONFIG, NO_SCHEME);
 	else if (strcmp(scheme, "http") == 0 && !mine && !any_http)
 		hf_err_set(err, HF_E_CONFIG, "no plain http to '%.*s', only "
 		    "to this machine (summarize.allowHttp permits it)",
@@ -144,16 +145,19 @@ hf_http_check(const char *url, bool any_http, bool *local,
     struct hf_err *err)
 {
 	CURLU *u = curl_url();
+	CURLUcode code;
 	int rc;
 
 	if (u == NULL)
 		return hf_err_set(err, HF_E_INTERNAL, "cannot start libcurl");
-	if (curl_url_set(u, CURLUPART_URL, url,
-	    CURLU_NON_SUPPORT_SCHEME) != CURLUE_OK)
-		rc = hf_err_set(err, HF_E_CONFIG,
-		    "the URL must begin with https://");
-	else
+	code = curl_url_set(u, CURLUPART_URL, url, CURLU_NON_SUPPORT_SCHEME);
+	if (code == CURLUE_OK)
 		rc = check_parts(u, any_http, local, err);
+	else if (strstr(url, "://") == NULL)
+		rc = hf_err_set(err, HF_E_CONFIG, NO_SCHEME);
+	else
+		rc = hf_err_set(err, HF_E_CONFIG, "this is no URL: %s",
+		    curl_url_strerror(code));
 	curl_url_cleanup(u);
 	return rc;
 }
@@ -381,6 +385,22 @@ host_of(const char *url, char out[HOST_SHOWN + 1])
 	out[n] = '\0';
 }
 
+/* What a next try would meet again: a proxy that says no, as to a wrong
+ * password, and TLS spoken to a port that does not speak it. */
+static const char *
+hopeless(const struct transfer *t, CURLcode code)
+{
+	long proxy = 0;
+
+	curl_easy_getinfo(t->easy, CURLINFO_HTTP_CONNECTCODE, &proxy);
+	if (proxy >= 400 && proxy < 500 && proxy != 408 && proxy != 429)
+		return "the proxy declines";
+	if (code == CURLE_SSL_CONNECT_ERROR &&
+	    strstr(t->why, "wrong version number") != NULL)
+		return "it does not speak TLS, perhaps plain http";
+	return NULL;
+}
+
 /* Why curl ended it. */
 static int
 failed(const struct transfer *t, CURLcode code, struct hf_err *err)
@@ -388,9 +408,13 @@ failed(const struct transfer *t, CURLcode code, struct hf_err *err)
 	const char *why = t->why[0] != '\0' ? t->why :
 	    curl_easy_strerror(code);
 	enum hf_code as = HF_E_UNAVAILABLE;
+	const char *final = hopeless(t, code);
 	char host[HOST_SHOWN + 1];
 
 	host_of(t->p->url, host);
+	if (final != NULL)
+		return hf_err_set(err, HF_E_REFUSED, "no answer from '%s': "
+		    "%s (%s)", host, final, why);
 	switch (code) {
 	case CURLE_OUT_OF_MEMORY:
 	case CURLE_FAILED_INIT:

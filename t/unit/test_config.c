@@ -361,9 +361,12 @@ test_set(void)
 	struct hf_err err = { HF_OK, "" };
 	struct hf_config c;
 	struct stat st;
+	char *lock = hf_path_join(folder, ".lock");
 
+	unlink(lock);
 	unlink(path);
 	rmdir(folder);
+	free(lock);
 	CHECK(hf_config_set("autoHandoff", "true", &err) == 0);
 	CHECK(stat(path, &st) == 0 && (st.st_mode & 0777) == 0600);
 	CHECK(stat(folder, &st) == 0 && (st.st_mode & 0777) == 0700);

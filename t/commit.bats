@@ -5,6 +5,23 @@
 load helper/common
 load helper/state
 
+@test "a brief that would fill half of what its successor may hold is refused" {
+	claude_session
+	configure '{"handoffTokens":8000}'
+	begun
+	jq -c --argjson brief "$BRIEF" '.brief = $brief |
+	    .brief.pending = ["word " * 4000]' <begun >brief
+	exits 69 hf-commit <brief
+	is code "$(jq -r .error.code <<<"$output")" overflow
+	is phase "$(phase)" failed
+	invariants
+	configure '{}'
+	begun
+	jq -c --argjson brief "$BRIEF" '.brief = $brief |
+	    .brief.pending = ["word " * 4000]' <begun | hf-commit >/dev/null
+	is phase "$(phase)" started
+}
+
 @test "show: what the check moved says so; --score has its figures" {
 	claude_session
 	begun

@@ -21,8 +21,8 @@ ratio_of(int64_t capacity, int64_t ppm)
 	return product;
 }
 
-static int64_t
-threshold_of(const struct hf_config *c, const struct hf_metrics *m)
+int64_t
+hf_trigger_threshold(const struct hf_config *c, const struct hf_metrics *m)
 {
 	int64_t part;
 
@@ -203,7 +203,7 @@ void
 hf_trigger_decide(const struct hf_trigger_in *in, struct hf_trigger *out)
 {
 	memset(out, 0, sizeof(*out));
-	out->threshold = threshold_of(in->config, in->metrics);
+	out->threshold = hf_trigger_threshold(in->config, in->metrics);
 	out->headroom = out->threshold - in->metrics->tokens;
 	out->reason = reason_of(in, out->threshold);
 	out->guard = guard_of(in);

@@ -37,6 +37,9 @@ struct hf_trigger {
 	size_t nblockers;
 	bool due;
 };
+/* How many tokens are enough, by the configuration and the window. */
+int64_t	hf_trigger_threshold(const struct hf_config *c,
+	    const struct hf_metrics *m);
 void	hf_trigger_decide(const struct hf_trigger_in *in,
 	    struct hf_trigger *out);
 void	hf_trigger_release(struct hf_trigger *t);

@@ -233,12 +233,33 @@ still_stable(struct commit *c, struct hf_err *err)
 
 /* ---- prepare ---- */
 
+/* A successor must have room to work in before it is handed off itself. */
+static int
+check_size(const struct commit *c, struct hf_err *err)
+{
+	size_t tokens = hf_brief_tokens(&c->given);
+	struct hf_metrics m = { .capacity = c->metrics.capacity };
+	int64_t threshold;
+
+	/* Another agent's window is not known from here. */
+	if (strcmp(c->r.target.agent, c->r.source.agent) != 0)
+		m.capacity = 0;
+	threshold = hf_trigger_threshold(&c->config, &m);
+	if ((int64_t)tokens * 2 <= threshold)
+		return 0;
+	return hf_err_set(err, HF_E_OVERFLOW, "the brief has about %zu "
+	    "tokens, more than half of the %lld at which its successor is "
+	    "handed off itself", tokens, (long long)threshold);
+}
+
 static int
 prepare(struct commit *c, struct hf_err *err)
 {
 	struct hf_attempt *r = &c->r;
-	int rc = hf_draft_free(r, err);
+	int rc = check_size(c, err);
 
+	if (rc == 0)
+		rc = hf_draft_free(r, err);
 	if (rc < 0)
 		return -1;
 	/* Nobody knows the id yet: another one does as well. */

@@ -15,7 +15,7 @@ teardown() {
 # disk OPTIONS FOLDER: a small file system there.
 disk() {
 	[ "$(id -u)" -eq 0 ] || skip 'only root can mount a small disk'
-	mkdir -p -m 700 "$2"
+	mkdir -p "$2" && chmod 700 "$2"
 	mount -t tmpfs -o "mode=700,$1" none "$2" 2>/dev/null ||
 	    skip 'a disk in memory cannot be mounted here'
 	DISK=$2

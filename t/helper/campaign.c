@@ -414,7 +414,8 @@ goes_on(struct campaign *c)
 	/* One that failed waits, if nobody asks for it. */
 	c->automatic = false;
 	if ((c->s.turns > 2 && !measure(c)) ||
-	    RUN(&c->w, "trigger", "begun", NULL, "hf-commit", "begin") != 0 || !add_brief(&c->w, "begun", "brief") ||
+	    RUN(&c->w, "trigger", "begun", NULL, "hf-commit", "begin") != 0 ||
+	    !add_brief(&c->w, "begun", "brief") ||
 	    RUN(&c->w, "brief", "committed", NULL, "hf-commit") != 0)
 		return says(&c->s, "it cannot be handed off afterwards");
 	return one_or_none(c) && is_over(c);

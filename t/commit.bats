@@ -10,8 +10,8 @@ load helper/state
 	configure '{"handoffTokens":8000}'
 	begun
 	jq -c --argjson brief "$BRIEF" '.brief = $brief |
-	    .brief.pending = ["word " * 4000]' <begun >brief
-	exits 69 hf-commit <brief
+	    .brief.pending = ["word " * 4000]' <begun >huge
+	exits 69 hf-commit <huge
 	is code "$(jq -r .error.code <<<"$output")" overflow
 	is phase "$(phase)" failed
 	invariants

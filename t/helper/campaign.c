@@ -186,7 +186,7 @@ begin(struct campaign *c, const struct point *p, bool plain)
 	c->w.env[c->w.nenv++] = var;
 	rc = plain ? world_run(&c->w, "trigger", "begun", NULL, argv) :
 	    faulty(c, p, "trigger", "begun", argv);
-	c->w.nenv--;
+	c->w.env[--c->w.nenv] = NULL;
 	return rc;
 }
 

@@ -85,8 +85,8 @@ agree(const struct hf_agent *agent, char **cursor, const char *what)
 
 	/* Even the next cursor, but where ids come twice. */
 	if (good && !wild)
-		good = fresh == NULL ? *cursor == NULL :
-		    strcmp(fresh, *cursor) == 0;
+		good = fresh == NULL || *cursor == NULL ?
+		    fresh == *cursor : strcmp(fresh, *cursor) == 0;
 
 	if (!good)
 		printf("# %s\n# with    %s# without %s", what, with,
@@ -342,7 +342,8 @@ test_damaged(void)
 
 	begin(300, &cursor);
 	append(HF_STR("{\"k\":\"prompt\",\"id\":\"x\",\"up\":\"n299\"}\n"));
-	n = strlen(cursor);
+	n = cursor != NULL ? strlen(cursor) : 0;
+	CHECK(n > 0);
 	for (size_t i = 0; i < n; i += 7) {
 		copy = hf_strdup(cursor);
 		copy[i] = copy[i] == 'A' ? 'B' : 'A';

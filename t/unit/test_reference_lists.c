@@ -591,6 +591,7 @@ gemini_list(const struct made *g, int upto, struct shown *list)
 	const struct step *s;
 	int n = 0, k, kept;
 
+	memset(list, 0, LIST * sizeof(*list));
 	for (int i = 0; i < upto; i++) {
 		s = &g->step[i];
 		if (gemini_shows(s)) {
@@ -839,9 +840,9 @@ opencode_assistant(struct made *g, const struct step *s, int id,
 	    "\"modelID\":\"m\",\"providerID\":\"p\",%s,\"tokens\":{\"total\":"
 	    "%lld,\"input\":%lld,\"output\":%lld,\"reasoning\":0,\"cache\":{"
 	    "\"read\":%lld,\"write\":0}}},\"parts\":[{\"type\":\"text\","
-	    "\"text\":\"done\"}]}", id, more, (long long)(n * (s->in +
-	    s->cached + s->out)), (long long)(n * s->in),
-	    (long long)(n * s->out), (long long)(n * s->cached));
+	    "\"text\":\"done\"}]}", id, more, n * ((long long)s->in +
+	    s->cached + s->out), n * (long long)s->in,
+	    n * (long long)s->out, n * (long long)s->cached);
 }
 
 static void

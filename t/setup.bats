@@ -26,7 +26,7 @@ done'
 	# SIM/modules/NAME: the library is there.
 	stub pkg-config 'for m; do :; done; [ -e "$SIM/modules/$m" ]'
 	for t in bats pkill jq strace mandoc shellcheck zstd sqlite3 openssl \
-	    socat; do
+	    socat ss; do
 		stub "$t" ''
 	done
 	for t in libcurl libmd libzstd yyjson sqlite3 libxxhash; do

@@ -113,13 +113,10 @@ addressee(struct run *r, const struct hf_jval *to, struct hf_main *m,
 		hf_main_init(m, HF_AGENT_ANY, "");
 		rc = hf_err_set(err, HF_E_MISSING,
 		    "the message names no session in \"to\"");
-	} else {
-		rc = hf_main_lookup(r->st, hf_buf_cstr(&what), m, err);
-	}
-	if (rc == 0 && memchr(id.s, '/', id.n) == NULL) {
-		hf_main_release(m);
+	} else if (memchr(id.s, '/', id.n) == NULL) {
 		rc = hf_main_find(r->st, hf_buf_cstr(&what), m, NULL, err);
-	} else if (rc == 0) {
+	} else if ((rc = hf_main_lookup(r->st, hf_buf_cstr(&what), m,
+	    err)) == 0) {
 		rc = hf_err_set(err, HF_E_NOT_FOUND,
 		    "'%s' is not known here", hf_buf_cstr(&what));
 	}

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/hmac.h"
+#include "json/num.h"
 
 /* The rows of a list: first the list itself and the compaction that it may
  * be, so that a message has the same number whatever was known before. */
@@ -60,14 +61,6 @@ read_record(struct record *r, const struct hf_jval *v)
 
 /* ---- usage ---- */
 
-static int64_t
-add(int64_t a, int64_t b)
-{
-	int64_t sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
-}
-
 /* What is cached is part of the input. What is all zero says nothing. */
 static void
 read_tokens(struct hf_row *row, const struct hf_jval *v)
@@ -78,12 +71,12 @@ read_tokens(struct hf_row *row, const struct hf_jval *v)
 	int64_t total = hf_json_count(hf_json_get(v, "total"));
 
 	u->cache_read = cached;
-	u->input = add(input > cached ? input - cached : 0,
+	u->input = hf_num_plus(input > cached ? input - cached : 0,
 	    hf_json_count(hf_json_get(v, "tool")));
-	u->output = add(hf_json_count(hf_json_get(v, "output")),
+	u->output = hf_num_plus(hf_json_count(hf_json_get(v, "output")),
 	    hf_json_count(hf_json_get(v, "thoughts")));
 	row->context = total > 0 ? total :
-	    add(add(u->input, u->cache_read), u->output);
+	    hf_num_plus(hf_num_plus(u->input, u->cache_read), u->output);
 	row->has_usage = row->context > 0;
 	if (!row->has_usage)
 		row->context = -1;

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/hmac.h"
+#include "json/num.h"
 
 /* The rows of an export: itself, then its messages. */
 enum { ITEM_MESSAGE = 1, ITEMS_MAX = 65000 };
@@ -61,14 +62,6 @@ read_info(struct info *o, const struct hf_jval *message)
 
 /* ---- usage ---- */
 
-static int64_t
-add(int64_t a, int64_t b)
-{
-	int64_t sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
-}
-
 /* Older versions have no total. What is all zero says nothing. */
 static void
 read_tokens(struct hf_row *row, const struct hf_jval *v)
@@ -78,12 +71,13 @@ read_tokens(struct hf_row *row, const struct hf_jval *v)
 	int64_t total = hf_json_count(hf_json_get(v, "total"));
 
 	u->input = hf_json_count(hf_json_get(v, "input"));
-	u->output = add(hf_json_count(hf_json_get(v, "output")),
+	u->output = hf_num_plus(hf_json_count(hf_json_get(v, "output")),
 	    hf_json_count(hf_json_get(v, "reasoning")));
 	u->cache_read = hf_json_count(hf_json_get(cache, "read"));
 	u->cache_write = hf_json_count(hf_json_get(cache, "write"));
-	row->context = total > 0 ? total : add(add(u->input, u->output),
-	    add(u->cache_read, u->cache_write));
+	row->context = total > 0 ? total :
+	    hf_num_plus(hf_num_plus(u->input, u->output),
+	    hf_num_plus(u->cache_read, u->cache_write));
 	row->has_usage = row->context > 0;
 	if (!row->has_usage)
 		row->context = -1;

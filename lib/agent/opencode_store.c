@@ -433,14 +433,13 @@ struct glance {
 	int64_t updated;
 };
 
-/* The messages that a query gives, the newest first, in their order. */
+/* The messages that a query of the session gives, in its order. */
 static int
-add_last(struct hf_sqlite *db, struct glance *g, struct hf_err *err)
+add_messages(struct hf_sqlite *db, struct glance *g, const char *query,
+    struct hf_err *err)
 {
-	struct hf_sqlite_stmt *st = hf_sqlite_query(db, "SELECT * FROM ("
-	    "SELECT id, data, time_created FROM message WHERE session_id = ? "
-	    "ORDER BY time_created DESC, id DESC LIMIT 16) "
-	    "ORDER BY time_created, id", hf_str(g->id), err);
+	struct hf_sqlite_stmt *st = hf_sqlite_query(db, query, hf_str(g->id),
+	    err);
 	int rc = -1;
 
 	while (st != NULL && (rc = hf_sqlite_step(st, err)) > 0)
@@ -450,20 +449,21 @@ add_last(struct hf_sqlite *db, struct glance *g, struct hf_err *err)
 	return rc == 0 ? 0 : -1;
 }
 
+static int
+add_last(struct hf_sqlite *db, struct glance *g, struct hf_err *err)
+{
+	return add_messages(db, g, "SELECT * FROM ("
+	    "SELECT id, data, time_created FROM message WHERE session_id = ? "
+	    "ORDER BY time_created DESC, id DESC LIMIT 16) "
+	    "ORDER BY time_created, id", err);
+}
+
 /* The first ones tell a session's title where it was given none. */
 static int
 add_first(struct hf_sqlite *db, struct glance *g, struct hf_err *err)
 {
-	struct hf_sqlite_stmt *st = hf_sqlite_query(db, "SELECT id, data FROM "
-	    "message WHERE session_id = ? ORDER BY time_created, id LIMIT 2",
-	    hf_str(g->id), err);
-	int rc = -1;
-
-	while (st != NULL && (rc = hf_sqlite_step(st, err)) > 0)
-		if (add_message(db, &g->text, st, err) < 0)
-			break;
-	hf_sqlite_done(st);
-	return rc == 0 ? 0 : -1;
+	return add_messages(db, g, "SELECT id, data FROM message "
+	    "WHERE session_id = ? ORDER BY time_created, id LIMIT 2", err);
 }
 
 static int

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/env.h"
+#include "json/num.h"
 
 /* Where a title came from; a higher one is not replaced by a lower. */
 enum { TITLE_NONE, TITLE_ENTRY, TITLE_HEADER, TITLE_SLOT };
@@ -96,19 +97,11 @@ read_message(struct message *m, const struct hf_jval *v)
 
 /* ---- usage ---- */
 
-static int64_t
-add(int64_t a, int64_t b)
-{
-	int64_t sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
-}
-
 /* What side requests of the same response took: no context. */
 static int64_t
 orchestration(const struct hf_jval *v)
 {
-	return add(add(hf_json_count(hf_json_get(v, "input")),
+	return hf_num_plus(hf_num_plus(hf_json_count(hf_json_get(v, "input")),
 	    hf_json_count(hf_json_get(v, "output"))),
 	    hf_json_count(hf_json_get(v, "cacheRead")));
 }
@@ -140,8 +133,8 @@ read_usage(struct hf_row *row, const struct hf_jval *v, enum hf_pi_dialect d)
 			stated = hf_json_count(f);
 		else if (d == HF_PI_OMP && IS(key, "orchestration"))
 			side = f;
-	sum = add(add(u->input, u->output), add(u->cache_read,
-	    u->cache_write));
+	sum = hf_num_plus(hf_num_plus(u->input, u->output),
+	    hf_num_plus(u->cache_read, u->cache_write));
 	context = total > 0 ? total : sum;
 	if (side != NULL)
 		context -= orchestration(side);

@@ -1,90 +1,35 @@
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE		/* pipe2 */
-#endif
 #include "base/peer.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/env.h"
 #include "base/io.h"
 #include "base/sig.h"
+#include "base/spawn.h"
 
 enum { CHUNK = 64 * 1024 };
 
-static void
-close_fd(int *fd)
-{
-	if (*fd >= 0)
-		close(*fd);
-	*fd = -1;
-}
-
 /* ---- start ---- */
-
-/* An error number. */
-static int
-add_attributes(posix_spawnattr_t *at)
-{
-	sigset_t none, pipe;
-	int rc;
-
-	sigemptyset(&none);
-	sigemptyset(&pipe);
-	sigaddset(&pipe, SIGPIPE);
-	rc = posix_spawnattr_setflags(at, POSIX_SPAWN_SETPGROUP |
-	    POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-	if (rc == 0)
-		rc = posix_spawnattr_setpgroup(at, 0);
-	if (rc == 0)
-		rc = posix_spawnattr_setsigdefault(at, &pipe);
-	if (rc == 0)
-		rc = posix_spawnattr_setsigmask(at, &none);
-	return rc;
-}
-
-/* posix_spawnp takes what it does not change as char *const *. */
-static char *const *
-strings(const char *const *a)
-{
-	union {
-		const char *const *in;
-		char *const *out;
-	} u = { a };
-
-	return u.out;
-}
 
 /* An error number. */
 static int
 spawn(struct hf_peer *p, const char *const *argv, int in, int out)
 {
 	posix_spawn_file_actions_t fa;
-	posix_spawnattr_t at;
-	int rc;
+	int rc = posix_spawn_file_actions_init(&fa);
 
-	if ((rc = posix_spawn_file_actions_init(&fa)) != 0)
+	if (rc != 0)
 		return rc;
-	if ((rc = posix_spawnattr_init(&at)) != 0) {
-		posix_spawn_file_actions_destroy(&fa);
-		return rc;
-	}
 	rc = posix_spawn_file_actions_adddup2(&fa, in, 0);
 	if (rc == 0)
 		rc = posix_spawn_file_actions_adddup2(&fa, out, 1);
 	if (rc == 0)
-		rc = add_attributes(&at);
-	if (rc == 0)
-		rc = posix_spawnp(&p->pid, argv[0], &fa, &at, strings(argv),
-		    hf_env_all());
-	posix_spawnattr_destroy(&at);
+		rc = hf_spawn(&p->pid, argv, NULL, &fa);
 	posix_spawn_file_actions_destroy(&fa);
 	return rc;
 }
@@ -93,26 +38,22 @@ int
 hf_peer_start(struct hf_peer *p, const char *const *argv, size_t max,
     struct hf_err *err)
 {
-	int in[2] = { -1, -1 }, out[2] = { -1, -1 }, rc;
+	int in = -1, out = -1, rc;
 
 	*p = (struct hf_peer)HF_PEER_INIT;
 	p->name = argv[0];
 	p->buf.max = max + CHUNK;
-	if (pipe2(in, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0 ||
-	    fcntl(in[1], F_SETFL, O_NONBLOCK) < 0 ||
-	    fcntl(out[0], F_SETFL, O_NONBLOCK) < 0)
+	if (hf_spawn_pipe(&p->in, &in, true) < 0 ||
+	    hf_spawn_pipe(&p->out, &out, false) < 0)
 		rc = errno;
 	else
-		rc = spawn(p, argv, in[0], out[1]);
-	close_fd(&in[0]);
-	close_fd(&out[1]);
-	if (rc == 0) {
-		p->in = in[1];
-		p->out = out[0];
+		rc = spawn(p, argv, in, out);
+	hf_spawn_close(&in);
+	hf_spawn_close(&out);
+	if (rc == 0)
 		return 0;
-	}
-	close_fd(&in[1]);
-	close_fd(&out[0]);
+	hf_spawn_close(&p->in);
+	hf_spawn_close(&p->out);
 	p->pid = -1;
 	if (rc == ENOENT || rc == ENOTDIR)
 		return hf_err_set(err, HF_E_NOT_FOUND,
@@ -261,7 +202,7 @@ ends_by_itself(struct hf_peer *p, long wait_ms)
 void
 hf_peer_end(struct hf_peer *p, long wait_ms)
 {
-	close_fd(&p->in);
+	hf_spawn_close(&p->in);
 	if (p->pid > 0) {
 		if (!ends_by_itself(p, wait_ms))
 			kill(-p->pid, SIGKILL);
@@ -269,7 +210,7 @@ hf_peer_end(struct hf_peer *p, long wait_ms)
 			;
 		p->pid = -1;
 	}
-	close_fd(&p->out);
+	hf_spawn_close(&p->out);
 	hf_buf_release(&p->buf);
 	p->pos = 0;
 }

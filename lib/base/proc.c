@@ -1,5 +1,5 @@
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE		/* pipe2, ppoll, addchdir_np */
+#define _GNU_SOURCE		/* ppoll, addchdir_np */
 #endif
 #include "base/proc.h"
 
@@ -8,7 +8,6 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +22,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "base/sig.h"
+#include "base/spawn.h"
 
 enum {
 	GRACE_MS = 2000,	/* from TERM to KILL */
@@ -51,36 +51,17 @@ struct ends {
 	int in, out, errout;
 };
 
-static void
-close_fd(int *fd)
-{
-	if (*fd >= 0)
-		close(*fd);
-	*fd = -1;
-}
-
-/* A pipe whose end for us does not block. -1 with errno. */
-static int
-make_pipe(int *ours, int *theirs, bool we_write)
-{
-	int fd[2];
-
-	if (pipe2(fd, O_CLOEXEC) < 0)
-		return -1;
-	*ours = we_write ? fd[1] : fd[0];
-	*theirs = we_write ? fd[0] : fd[1];
-	return fcntl(*ours, F_SETFL, O_NONBLOCK);
-}
-
 static int
 make_pipes(struct child *c, struct ends *e)
 {
-	if (c->p->input.s != NULL && make_pipe(&c->in, &e->in, true) < 0)
+	if (c->p->input.s != NULL &&
+	    hf_spawn_pipe(&c->in, &e->in, true) < 0)
 		return -1;
-	if (c->p->out != NULL && make_pipe(&c->out, &e->out, false) < 0)
+	if (c->p->out != NULL &&
+	    hf_spawn_pipe(&c->out, &e->out, false) < 0)
 		return -1;
 	if (c->p->errout != NULL &&
-	    make_pipe(&c->errout, &e->errout, false) < 0)
+	    hf_spawn_pipe(&c->errout, &e->errout, false) < 0)
 		return -1;
 	return 0;
 }
@@ -114,65 +95,18 @@ add_actions(posix_spawn_file_actions_t *fa, const struct hf_proc *p,
 	return rc;
 }
 
-/* A group of its own, no signal blocked, and SIGPIPE, which we ignore, as
- * programs expect it. What we catch, exec resets by itself. */
-static int
-add_attributes(posix_spawnattr_t *at)
-{
-	sigset_t none, pipe;
-	int rc;
-
-	sigemptyset(&none);
-	sigemptyset(&pipe);
-	sigaddset(&pipe, SIGPIPE);
-	rc = posix_spawnattr_setflags(at, POSIX_SPAWN_SETPGROUP |
-	    POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-	if (rc == 0)
-		rc = posix_spawnattr_setpgroup(at, 0);
-	if (rc == 0)
-		rc = posix_spawnattr_setsigdefault(at, &pipe);
-	if (rc == 0)
-		rc = posix_spawnattr_setsigmask(at, &none);
-	return rc;
-}
-
-/* posix_spawnp takes what it does not change as char *const *. */
-static char *const *
-strings(const char *const *a)
-{
-	union {
-		const char *const *in;
-		char *const *out;
-	} u = { a };
-
-	return u.out;
-}
-
 /* An error number. */
 static int
 spawn(struct child *c, const struct ends *e)
 {
-	const struct hf_proc *p = c->p;
 	posix_spawn_file_actions_t fa;
-	posix_spawnattr_t at;
-	int rc;
+	int rc = posix_spawn_file_actions_init(&fa);
 
-	rc = posix_spawn_file_actions_init(&fa);
 	if (rc != 0)
 		return rc;
-	rc = posix_spawnattr_init(&at);
-	if (rc != 0) {
-		posix_spawn_file_actions_destroy(&fa);
-		return rc;
-	}
-	rc = add_actions(&fa, p, e);
+	rc = add_actions(&fa, c->p, e);
 	if (rc == 0)
-		rc = add_attributes(&at);
-	if (rc == 0)
-		rc = posix_spawnp(&c->pid, p->argv[0], &fa, &at,
-		    strings(p->argv), p->envp != NULL ? strings(p->envp) :
-		    hf_env_all());
-	posix_spawnattr_destroy(&at);
+		rc = hf_spawn(&c->pid, c->p->argv, c->p->envp, &fa);
 	posix_spawn_file_actions_destroy(&fa);
 	return rc;
 }
@@ -198,9 +132,9 @@ spawn_failed(const struct hf_proc *p, int errnum, struct hf_err *err)
 static void
 close_pipes(struct child *c)
 {
-	close_fd(&c->in);
-	close_fd(&c->out);
-	close_fd(&c->errout);
+	hf_spawn_close(&c->in);
+	hf_spawn_close(&c->out);
+	hf_spawn_close(&c->errout);
 }
 
 static int
@@ -211,9 +145,9 @@ start(struct child *c, struct hf_err *err)
 
 	rc = make_pipes(c, &e);
 	errnum = rc < 0 ? errno : spawn(c, &e);
-	close_fd(&e.in);
-	close_fd(&e.out);
-	close_fd(&e.errout);
+	hf_spawn_close(&e.in);
+	hf_spawn_close(&e.out);
+	hf_spawn_close(&e.errout);
 	return errnum != 0 ? spawn_failed(c->p, errnum, err) : 0;
 }
 
@@ -263,7 +197,7 @@ feed(struct child *c)
 	if (n > 0)
 		c->sent += (size_t)n;
 	if (c->sent == in.n || (n < 0 && errno != EAGAIN && errno != EINTR))
-		close_fd(&c->in);
+		hf_spawn_close(&c->in);
 }
 
 /* Reads on, to nowhere without b. */
@@ -279,7 +213,7 @@ drain(struct child *c, int *fd, struct hf_buf *b, struct hf_err *err)
 		return hf_err_sys(err, errno, "cannot read from '%s'",
 		    c->p->argv[0]);
 	if (n == 0) {
-		close_fd(fd);
+		hf_spawn_close(fd);
 		return 0;
 	}
 	if (b == NULL)
@@ -306,7 +240,7 @@ look_for_exit(struct child *c, struct hf_err *err)
 	if (si.si_pid == c->pid) {
 		c->exited = true;
 		c->exited_at = hf_clock_boot();
-		close_fd(&c->in);
+		hf_spawn_close(&c->in);
 	}
 	return 0;
 }
@@ -393,7 +327,7 @@ stop(struct child *c)
 	kill(-c->pid, SIGTERM);
 	/* One that was stopped would not see it. */
 	kill(-c->pid, SIGCONT);
-	close_fd(&c->in);
+	hf_spawn_close(&c->in);
 	while (hf_clock_boot() < end) {
 		if (c->exited && c->out < 0 && c->errout < 0)
 			break;

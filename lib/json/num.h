@@ -18,4 +18,13 @@ bool	hf_num_int(struct hf_str a, int64_t *out);
  * false if it is no JSON number. */
 bool	hf_num_count(struct hf_str a, int64_t *out);
 
+/* A sum of figures; INT64_MAX where it does not fit. */
+static inline int64_t
+hf_num_plus(int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
 #endif

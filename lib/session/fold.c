@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "json/num.h"
 #include "session/fold.h"
 
 enum { FUTURE_MS = 5 * 60 * 1000 };
@@ -56,21 +57,13 @@ hash_of(struct hf_str a)
 	return h != 0 ? h : 1;
 }
 
-static int64_t
-plus(int64_t a, int64_t b)
-{
-	int64_t sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
-}
-
 static void
 usage_add(struct hf_usage *to, const struct hf_usage *u)
 {
-	to->input = plus(to->input, u->input);
-	to->cache_read = plus(to->cache_read, u->cache_read);
-	to->cache_write = plus(to->cache_write, u->cache_write);
-	to->output = plus(to->output, u->output);
+	to->input = hf_num_plus(to->input, u->input);
+	to->cache_read = hf_num_plus(to->cache_read, u->cache_read);
+	to->cache_write = hf_num_plus(to->cache_write, u->cache_write);
+	to->output = hf_num_plus(to->output, u->output);
 }
 
 /* ---- numbers in 32 bits ---- */
@@ -373,7 +366,7 @@ void
 hf_fold_spent(struct hf_fold *f, const struct hf_usage *u, int64_t calls)
 {
 	usage_add(&f->extra, u);
-	f->extra_calls = plus(f->extra_calls, calls);
+	f->extra_calls = hf_num_plus(f->extra_calls, calls);
 }
 
 /*
@@ -692,7 +685,7 @@ queue(struct hf_fold *f, int n)
 {
 	if (n == INT_MIN)
 		f->queue = 0;
-	else if ((f->queue = plus(f->queue, n)) < 0)
+	else if ((f->queue = hf_num_plus(f->queue, n)) < 0)
 		f->queue = 0;
 }
 

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/io.h"
 #include "json/json.h"
+#include "state/main.h"
 
 static const char events[] = "events.jsonl", older[] = "events.jsonl.1";
 
@@ -38,16 +39,6 @@ append(struct hf_str line)
 out:
 	hf_dir_close(&d);
 	free(path);
-}
-
-static struct hf_jnode *
-session_node(struct hf_jtree *t, const char *agent, const char *id)
-{
-	struct hf_jnode *o = hf_jtree_obj(t);
-
-	hf_jset_cstr(t, o, "agent", agent);
-	hf_jset_cstr(t, o, "id", id);
-	return o;
 }
 
 static struct hf_jnode *
@@ -83,9 +74,9 @@ hf_event_attempt(const char *event, const struct hf_attempt *r)
 	hf_jset_cstr(t, o, "attempt", r->id);
 	hf_jset_cstr(t, o, "phase", hf_phase_name(r->phase));
 	hf_jset_cstr(t, o, "reason", r->reason);
-	hf_jset(t, o, "from", session_node(t, r->source.agent,
+	hf_jset(t, o, "from", hf_main_name(t, r->source.agent,
 	    r->source.id));
-	hf_jset(t, o, "to", session_node(t, r->target.agent, r->target.id));
+	hf_jset(t, o, "to", hf_main_name(t, r->target.agent, r->target.id));
 	if (r->error != NULL) {
 		hf_jset_cstr(t, o, "code", r->error_code);
 		hf_jset_cstr(t, o, "error", r->error);
@@ -100,7 +91,7 @@ hf_event_session(const char *event, const char *agent, const char *id,
 	struct hf_jtree *t = hf_jtree_new();
 	struct hf_jnode *o = begin(t, event);
 
-	hf_jset(t, o, "session", session_node(t, agent, id));
+	hf_jset(t, o, "session", hf_main_name(t, agent, id));
 	if (to != NULL)
 		hf_jset_cstr(t, o, "to", to);
 	end(t, o);

@@ -55,16 +55,6 @@ relay_id(const struct hf_message *msg, const struct hf_main *m,
 
 /* ---- values ---- */
 
-static struct hf_jnode *
-session_node(struct hf_jtree *t, const char *agent, const char *id)
-{
-	struct hf_jnode *o = hf_jtree_obj(t);
-
-	hf_jset_cstr(t, o, "agent", agent);
-	hf_jset_cstr(t, o, "id", id);
-	return o;
-}
-
 static void
 set_time(struct hf_jtree *t, struct hf_jnode *o, const char *key)
 {
@@ -102,7 +92,7 @@ message_value(struct hf_buf *out, const struct hf_message *msg,
 	for (size_t i = 0; i < msg->nids; i++)
 		hf_jpush_str(t, ids, msg->id[i]);
 	hf_jset(t, o, "id", ids);
-	hf_jset(t, o, "to", session_node(t, m->agent, m->id));
+	hf_jset(t, o, "to", hf_main_name(t, m->agent, m->id));
 	if (msg->sender.n > 0)
 		hf_jset_str(t, o, "from", msg->sender);
 	if (msg->late)
@@ -129,7 +119,7 @@ lease_value(struct hf_buf *out, struct hf_store *st, const char *agent,
 	t = hf_jtree_new();
 	o = hf_jtree_obj(t);
 	hf_jset_int(t, o, "v", 1);
-	hf_jset(t, o, "session", session_node(t, agent, id));
+	hf_jset(t, o, "session", hf_main_name(t, agent, id));
 	hf_jset_cstr(t, o, "state", state);
 	set_time(t, o, "at");
 	hf_jset(t, o, "lease", hf_lease_to_json(t, &lease));
@@ -200,7 +190,6 @@ struct delivery {
 	const char *relay;
 	struct hf_buf relays, journal, inbox, taken;	/* keys */
 	struct hf_buf value;
-	struct hf_rev journal_rev;
 };
 
 static void
@@ -233,8 +222,8 @@ static int
 was_delivered(struct delivery *d, struct hf_err *err)
 {
 	struct hf_json *j;
-	int rc = load(d->st, hf_buf_cstr(&d->journal), &j, &d->journal_rev,
-	    err);
+	struct hf_rev rev;
+	int rc = load(d->st, hf_buf_cstr(&d->journal), &j, &rev, err);
 
 	if (rc > 0)
 		rc = hf_json_is(hf_json_get(hf_json_root(j), "state"),

@@ -7,27 +7,6 @@
 #include "state/attempt.h"
 #include "state/inbox.h"
 
-/* The user's own words in the first limit bytes. */
-static int
-read_requests(const struct hf_attempt *r, uint64_t limit, struct hf_facts *f,
-    struct hf_err *err)
-{
-	struct hf_session s;
-	struct hf_walk w;
-	int rc = -1;
-
-	hf_session_init(&s);
-	s.agent = hf_agent_by_name(hf_str(r->source.agent));
-	hf_session_set(&s.path, hf_str(r->source.path));
-	hf_session_set(&s.id, hf_str(r->source.id));
-	if (s.agent != NULL && hf_walk_open(&w, &s, limit, err) == 0) {
-		rc = hf_facts_read(&w, f, err);
-		hf_walk_close(&w);
-	}
-	hf_session_release(&s);
-	return rc;
-}
-
 static int
 deliver(struct hf_store *st, const struct hf_attempt *r,
     const struct hf_fact_text *said, size_t n, struct hf_err *err)
@@ -49,23 +28,49 @@ deliver(struct hf_store *st, const struct hf_attempt *r,
 	return rc < 0 ? -1 : 0;
 }
 
-/* A database has no size to read up to: its rows have times. */
+/* Was it written behind what the last look saw? A database has no size to
+ * read up to: its rows have times. */
 static bool
-is_late(const struct hf_attempt *r, const struct hf_fact_text *said,
-    size_t i, size_t seen, bool by_time)
+is_late(const struct hf_attempt *r, const struct hf_walk *w,
+    const struct hf_fact_text *said)
 {
-	return by_time ? said->time > r->begun : i >= seen;
+	const struct hf_source_part *part;
+	const struct hf_ref *ref;
+
+	if (hf_agent_of_rows(r->source.path) != NULL)
+		return said->time > r->begun;
+	if (said->at == 0 || said->at > w->path.n)
+		return false;
+	ref = &w->path.row[said->at - 1].ref;
+	part = &w->src.part[ref->part];
+	return !part->inherited && !part->packed && part->text.s == NULL &&
+	    ref->off >= (uint64_t)r->revision.size;
+}
+
+static int
+look(struct hf_store *st, const struct hf_attempt *r, struct hf_walk *w,
+    struct hf_err *err)
+{
+	struct hf_facts f = { 0 };
+	struct hf_err ignored;
+	int rc = 0;
+
+	if (hf_facts_read(w, &f, &ignored) == 0)
+		for (size_t i = 0; i < f.nrequests && rc == 0; i++)
+			if (is_late(r, w, &f.request[i]))
+				rc = deliver(st, r, &f.request[i], i, err);
+	hf_facts_release(&f);
+	return rc;
 }
 
 int
 hf_late_forward(struct hf_store *st, const struct hf_attempt *r,
     struct hf_err *err)
 {
-	const struct hf_agent *a;
-	struct hf_facts before = { 0 }, now = { 0 };
 	struct hf_file_id file;
 	struct hf_err ignored;
-	size_t seen = 0;
+	struct hf_session s;
+	struct hf_walk w;
 	int rc = 0;
 
 	if (hf_attempt_step("commit.late", err) < 0)
@@ -75,17 +80,15 @@ hf_late_forward(struct hf_store *st, const struct hf_attempt *r,
 	    hf_measure_file(r->source.path, &file, &ignored) < 0 ||
 	    file.size == (uint64_t)r->revision.size)
 		return 0;
-	a = hf_agent_of_rows(r->source.path);
-	if ((a == NULL && read_requests(r, (uint64_t)r->revision.size,
-	    &before, &ignored) < 0) ||
-	    read_requests(r, UINT64_MAX, &now, &ignored) < 0)
-		goto out;
-	seen = before.nrequests;
-	for (size_t i = 0; i < now.nrequests && rc == 0; i++)
-		if (is_late(r, &now.request[i], i, seen, a != NULL))
-			rc = deliver(st, r, &now.request[i], i, err);
-out:
-	hf_facts_release(&before);
-	hf_facts_release(&now);
+	hf_session_init(&s);
+	s.agent = hf_agent_by_name(hf_str(r->source.agent));
+	hf_session_set(&s.path, hf_str(r->source.path));
+	hf_session_set(&s.id, hf_str(r->source.id));
+	if (s.agent != NULL &&
+	    hf_walk_open(&w, &s, UINT64_MAX, &ignored) == 0) {
+		rc = look(st, r, &w, err);
+		hf_walk_close(&w);
+	}
+	hf_session_release(&s);
 	return rc;
 }

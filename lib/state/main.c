@@ -196,11 +196,21 @@ redirect_to_json(struct hf_jtree *t, const struct hf_main *m)
 	return o;
 }
 
+struct hf_jnode *
+hf_main_name(struct hf_jtree *t, const char *agent, const char *id)
+{
+	struct hf_jnode *o = hf_jtree_obj(t);
+
+	hf_jset_cstr(t, o, "agent", agent);
+	hf_jset_cstr(t, o, "id", id);
+	return o;
+}
+
 static void
 attempts_to_json(struct hf_jtree *t, struct hf_jnode *o,
     const struct hf_main *m)
 {
-	struct hf_jnode *a = hf_jtree_arr(t), *from;
+	struct hf_jnode *a = hf_jtree_arr(t);
 
 	if (m->last_seq >= 0)
 		hf_jset_int(t, o, "lastAttemptSeq", m->last_seq);
@@ -214,12 +224,8 @@ attempts_to_json(struct hf_jtree *t, struct hf_jnode *o,
 		set_time(t, o, "retryAt", m->retry_at);
 	else
 		hf_jset_null(t, o, "retryAt");
-	from = m->from.id != NULL ? hf_jtree_obj(t) : hf_jtree_null(t);
-	if (m->from.id != NULL) {
-		hf_jset_cstr(t, from, "agent", m->from.agent);
-		hf_jset_cstr(t, from, "id", m->from.id);
-	}
-	hf_jset(t, o, "inheritedFrom", from);
+	hf_jset(t, o, "inheritedFrom", m->from.id != NULL ?
+	    hf_main_name(t, m->from.agent, m->from.id) : hf_jtree_null(t));
 	if (hf_jget(o, "cursor") == NULL)
 		hf_jset_null(t, o, "cursor");
 }

@@ -115,6 +115,9 @@ int	hf_main_each(struct hf_store *st,
 	    const struct hf_err *why, void *arg, struct hf_err *err),
 	    void *arg, struct hf_err *err);
 
+/* A session by its name: {agent, id}. */
+struct hf_jnode *hf_main_name(struct hf_jtree *t, const char *agent,
+	    const char *id);
 /* Its JSON: the members of DESIGN section 7. */
 struct hf_jnode *hf_main_to_json(struct hf_jtree *t,
 	    const struct hf_main *m);

@@ -4,11 +4,11 @@
  * estimate; all records to every recognise(). The rows' text must lie in
  * the record or the scan's memory, so a sanitizer sees what does not.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "agent/agent.h"
+#include "must.h"
 
 int	LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -27,15 +27,6 @@ touch(struct scanned *s, struct hf_str a)
 {
 	for (size_t i = 0; i < a.n; i++)
 		s->sum += (unsigned char)a.s[i];
-}
-
-static void
-must(bool good, const char *what)
-{
-	if (good)
-		return;
-	fprintf(stderr, "%s\n", what);
-	abort();
 }
 
 static void

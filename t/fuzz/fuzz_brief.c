@@ -3,22 +3,13 @@
  * again as the same, and stays itself in its seed, whatever tags its texts
  * hold.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "brief/brief.h"
+#include "must.h"
 
 int	LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void
-must(bool good, const char *what)
-{
-	if (good)
-		return;
-	fprintf(stderr, "%s\n", what);
-	abort();
-}
 
 /* Its JSON is a brief again, with the same hash. */
 static void

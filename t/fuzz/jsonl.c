@@ -5,24 +5,15 @@
  */
 #define _GNU_SOURCE	/* memfd_create */
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/io.h"
 #include "json/jsonl.h"
+#include "must.h"
 
 int	LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void
-must(bool good, const char *what)
-{
-	if (good)
-		return;
-	fprintf(stderr, "%s\n", what);
-	abort();
-}
 
 static void
 valid(const struct hf_jval *v)

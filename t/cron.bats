@@ -2,14 +2,14 @@
 # handoff auto, unattended: from cron and from a systemd timer, for months.
 
 load helper/common
+load helper/driver
 
-demo=5b1d6c1e-7a52-4c1f-9a35-2f6f0c9e8d10
+# Ours have ids of their own.
+demo=$id
 
 setup() {
-	hf_setup
-	work=$BATS_TEST_TMPDIR/work
-	store=$HOME/.claude/projects/$(printf %s "$work" | sed 's/[^A-Za-z0-9]/-/g')
-	mkdir -p "$store" "$work" bin
+	driver_setup
+	mkdir bin
 	# A crontab(1) of our own: the table is a file.
 	cat >bin/crontab <<'END'
 #!/bin/sh
@@ -22,11 +22,6 @@ esac
 END
 	chmod 755 bin/crontab
 	PATH=$PWD/bin:$PATH
-}
-
-config() {
-	mkdir -p "$XDG_CONFIG_HOME/handoff"
-	printf '%s\n' "$1" >"$XDG_CONFIG_HOME/handoff/config.json"
 }
 
 # session N [SED-SCRIPT]: the demo session under another id.

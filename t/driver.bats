@@ -2,25 +2,11 @@
 # handoff, the driver: what people and cron use.
 
 load helper/common
-
-id=5b1d6c1e-7a52-4c1f-9a35-2f6f0c9e8d10
+load helper/driver
 
 setup() {
-	hf_setup
-	work=$BATS_TEST_TMPDIR/work
-	store=$HOME/.claude/projects/$(printf %s "$work" | sed 's/[^A-Za-z0-9]/-/g')
-	mkdir -p "$store"
-	source=$store/$id.jsonl
-	sed "s|/home/dev/project|$work|g" "$HF_FIXTURES/demo/$id.jsonl" >"$source"
-}
-
-config() {
-	mkdir -p "$XDG_CONFIG_HOME/handoff"
-	printf '%s\n' "$1" >"$XDG_CONFIG_HOME/handoff/config.json"
-}
-
-successors() {
-	find "$HOME/.claude/projects" -name '*.jsonl' ! -name "$id.jsonl"
+	driver_setup
+	demo_session
 }
 
 # open_turn: a prompt without an answer.

@@ -24,10 +24,6 @@ setup() {
 }
 
 teardown() {
-	local p
-	for p in $PIDS; do
-		kill -9 "$p" 2>/dev/null || true
-	done
 	crash_teardown
 }
 
@@ -52,20 +48,8 @@ attempt() {
 @test "twenty attempts on one session: one successor" {
 	claude_session
 	hf-metrics "$SRC" | hf-state join | hf-trigger --manual >trigger
-	local i pids=''
-	for i in {1..20}; do
-		(
-			s=0
-			attempt "$i" || s=$?
-			echo "$s" >"status$i"
-		) 3>&- &
-		pids="$pids $!"
-	done
-	for i in $pids; do
-		wait "$i"
-	done
-	is statuses "$(cat status* | sort | uniq -c | awk '{ print $2, $1 }')" \
-	    $'0 1\n75 19'
+	at_once 20 attempt
+	is statuses "$(cat statuses)" $'0 1\n75 19'
 	invariants
 	[ -n "$(redirect)" ]
 	is records "$(records)" 1

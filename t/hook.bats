@@ -2,30 +2,16 @@
 # handoff hook: what the agents call; and what goes on when a turn is over.
 
 load helper/common
-
-id=5b1d6c1e-7a52-4c1f-9a35-2f6f0c9e8d10
+load helper/driver
 
 setup() {
-	hf_setup
-	work=$BATS_TEST_TMPDIR/work
-	store=$HOME/.claude/projects/$(printf %s "$work" | sed 's/[^A-Za-z0-9]/-/g')
-	mkdir -p "$store" "$work"
-	source=$store/$id.jsonl
-	sed "s|/home/dev/project|$work|g" "$HF_FIXTURES/demo/$id.jsonl" >"$source"
+	driver_setup
+	demo_session
 }
 
 # Whoever still waits for a session gives up when nothing is wanted.
 teardown() {
 	handoff disable "$id" >/dev/null 2>&1 || :
-}
-
-config() {
-	mkdir -p "$XDG_CONFIG_HOME/handoff"
-	printf '%s\n' "$1" >"$XDG_CONFIG_HOME/handoff/config.json"
-}
-
-successors() {
-	find "$HOME/.claude/projects" -name '*.jsonl' ! -name "$id.jsonl"
 }
 
 # event NAME [JSON]: what Claude Code hands to a hook.

@@ -5,26 +5,6 @@
 load helper/common
 load helper/state
 
-# at_once COUNT COMMAND: its statuses, sorted and counted, to the file
-# statuses.
-at_once() {
-	local i pids=''
-	for i in $(seq "$1"); do
-		(
-			s=0
-			"$2" "$i" || s=$?
-			echo "$s" >"status$i"
-		) 3>&- &
-		pids="$pids $!"
-	done
-	# Not all that this shell has started: bats has its own.
-	for i in $pids; do
-		wait "$i"
-	done
-	cat status* | sort | uniq -c | awk '{ print $2 " " $1 }' >statuses
-	rm status[0-9]*
-}
-
 # rush SESSIONS PROCESSES WANTED, in memory where there is room for it.
 rush() {
 	local own
@@ -91,8 +71,7 @@ recover_it() {
 }
 
 toggle() {
-	local i
-	for i in {1..10}; do
+	for _ in {1..10}; do
 		hf-state enable "$ID" && hf-state disable "$ID"
 	done >/dev/null
 }

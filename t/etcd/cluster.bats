@@ -16,13 +16,9 @@ setup() {
 }
 
 teardown() {
-	local p
-	for p in $PIDS; do
-		kill -9 "$p" 2>/dev/null || true
-	done
+	crash_teardown
 	[ -z "${NETWORKS-}" ] || networks_end
 	etcd_end
-	crash_teardown
 }
 
 triggered() {
@@ -258,6 +254,7 @@ elsewhere() {
 	etcd_start hole
 	echo pass >mode
 	"$HF_HELPER/proxy" "$HF_ETCD" mode >port 3>&- &
+	# shellcheck disable=SC2034 # crash_teardown ends it
 	PIDS=$!
 	local i=0
 	until [ -s port ]; do

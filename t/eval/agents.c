@@ -172,40 +172,44 @@ read_last(struct ev_file *f, const char *row_id, struct hf_str text)
 	}
 }
 
+/* The row that the next one follows; only some agents' rows name it. */
+static int
+find_last(struct ev_file *f, const char *row_id, struct hf_err *err)
+{
+	struct hf_buf text = HF_BUF_INIT;
+	struct hf_dir d = HF_DIR_INIT;
+	char *dir = hf_path_dir(f->path);
+	int rc = hf_dir_open(&d, dir, err);
+
+	if (rc == 0)
+		rc = hf_file_read(&d, hf_path_base(f->path), &text, err);
+	if (rc > 0)
+		read_last(f, row_id, hf_buf_view(&text));
+	hf_buf_release(&text);
+	hf_dir_close(&d);
+	free(dir);
+	return rc > 0 ? 0 : -1;
+}
+
 int
 ev_file_resume(struct ev_file *f, const struct ev_agent *a,
     const char *path, struct hf_err *err)
 {
-	struct hf_buf text = HF_BUF_INIT;
 	struct hf_session s;
-	struct hf_dir d = HF_DIR_INIT;
-	char *dir = hf_path_dir(path);
-	int rc = -1;
+	int rc;
 
 	hf_session_init(&s);
-	if (f->client != NULL) {
-		rc = hf_session_peek(path, &s, err);
-		free(f->path);
-		f->path = hf_strdup(path);
-		snprintf(f->id, sizeof(f->id), "%s",
-		    s.id != NULL ? s.id : "");
-		f->time += 3600000;
-	} else if (hf_session_peek(path, &s, err) == 0 &&
-	    hf_dir_open(&d, dir, err) == 0 &&
-	    hf_file_read(&d, hf_path_base(path), &text, err) > 0) {
+	rc = hf_session_peek(path, &s, err);
+	if (rc == 0) {
 		free(f->path);
 		f->path = hf_strdup(path);
 		snprintf(f->id, sizeof(f->id), "%s",
 		    s.id != NULL ? s.id : "");
 		f->last[0] = '\0';
-		if (a->row_id != NULL)
-			read_last(f, a->row_id, hf_buf_view(&text));
 		f->time += 3600000;
-		rc = 0;
+		if (a->row_id != NULL)
+			rc = find_last(f, a->row_id, err);
 	}
-	hf_buf_release(&text);
-	hf_dir_close(&d);
-	free(dir);
 	hf_session_release(&s);
 	return rc;
 }

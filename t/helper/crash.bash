@@ -12,7 +12,11 @@ crash_setup() {
 }
 
 crash_teardown() {
-	[ -z "${STOPPED-}" ] || kill -9 "$STOPPED" 2>/dev/null || true
+	local p
+	# What a test started, or stopped.
+	for p in ${PIDS-} ${STOPPED-}; do
+		kill -9 "$p" 2>/dev/null || true
+	done
 	rm -rf "$OWN"
 }
 
@@ -24,8 +28,8 @@ world() {
 	if [ -n "${HF_ETCD-}" ]; then
 		export HANDOFF_STORE=etcd://127.0.0.1:$HF_ETCD/w$BASHPID.$SECONDS.$RANDOM
 	fi
-	mkdir -p "$HOME" "$TMPDIR" "$OWN/w/work"
-	cd "$OWN/w/work" || return 1
+	mkdir -p "$HOME" "$TMPDIR" "$OWN/w/project"
+	cd "$OWN/w/project" || return 1
 	"$1_session"
 	case $2 in
 	automatic)
@@ -73,7 +77,7 @@ points() {
 picture() {
 	(
 		cd "$OWN/w" &&
-		    find . -type f -not -path './work/*' \
+		    find . -type f -not -path './project/*' \
 		    -not -name events.jsonl | sort | xargs sha256sum
 	)
 	[ -z "${HANDOFF_STORE-}" ] || { hf-state list; hf-state records; }

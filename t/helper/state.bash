@@ -214,3 +214,23 @@ configure() {
 	mkdir -p "$XDG_CONFIG_HOME/handoff"
 	printf '%s\n' "$1" >"$XDG_CONFIG_HOME/handoff/config.json"
 }
+
+# at_once COUNT COMMAND: its statuses, sorted and counted, to the file
+# statuses.
+at_once() {
+	local i pids=''
+	for i in $(seq "$1"); do
+		(
+			s=0
+			"$2" "$i" || s=$?
+			echo "$s" >"status$i"
+		) 3>&- &
+		pids="$pids $!"
+	done
+	# Not all that this shell has started: bats has its own.
+	for i in $pids; do
+		wait "$i"
+	done
+	cat status* | sort | uniq -c | awk '{ print $2 " " $1 }' >statuses
+	rm status[0-9]*
+}
